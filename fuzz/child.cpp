@@ -42,7 +42,7 @@ hip::Result<Child> Child::start(const Work& work) {
 }
 
 double Child::seconds() const {
-  return static_cast<double>(steady_ns() - started_ns_) / 1e9;
+  return seconds_since(started_ns_);
 }
 
 void Child::read(const Handle& handle) {

@@ -104,6 +104,42 @@ void Found::write_program(const std::string& path, const std::string& text) {
   }
 }
 
+void Found::leave_memory() const {
+  if (memory_) memory_->leave_to_parent();
+}
+
+void Found::shrink_next() {
+  if (shrinking_.is_running() || waiting_.empty()) return;
+  const std::size_t finding = waiting_.front();
+  waiting_.pop_front();
+  hip::Result<Child> child = Child::start([&](int fd) {
+    leave_memory();
+    shrink(finding, fd);
+  });
+  if (!child) return;
+  shrinking_ = std::move(child).value();
+  shrunk_finding_ = finding;
+}
+
+void Found::read_shrunk() {
+  shrinking_.read([this](const nlohmann::json& line) { take_shrunk(line); });
+}
+
+void Found::reap() {
+  if (!shrinking_.ended()) return;
+  read_shrunk();
+  if (!entries_[shrunk_finding_].shrunk) {
+    outcome_.result.findings[shrunk_finding_].summary += "; it did not show again when run alone";
+  }
+  shrinking_ = {};
+}
+
+void Found::watch() const {
+  const double enough = options_.shrink_seconds + 4 * options_.setup.program_timeout;
+  if (shrinking_.is_running() && shrinking_.seconds() > enough) shrinking_.kill();
+}
+
+// Writes the finding to `fd`.
 void Found::shrink(std::size_t finding, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);
@@ -119,11 +155,11 @@ void Found::shrink(std::size_t finding, int fd) {
   _exit(verify::write_all(fd, line) ? 0 : 1);
 }
 
-void Found::take_shrunk(std::size_t finding, const nlohmann::json& line) {
+void Found::take_shrunk(const nlohmann::json& line) {
   hip::Result<verify::CampaignResult> carrier =
       reports::from_json(nlohmann::ordered_json::parse(line.dump(), nullptr, false));
   if (!carrier || carrier.value().findings.size() != 1) return;
-  verify::Finding& old = outcome_.result.findings[finding];
+  verify::Finding& old = outcome_.result.findings[shrunk_finding_];
   verify::Finding shrunk = std::move(carrier).value().findings.front();
   shrunk.seen = old.seen;
   shrunk.cause = old.cause;  // the cause of the unshrunk program: --accept names this cause
@@ -134,8 +170,8 @@ void Found::take_shrunk(std::size_t finding, const nlohmann::json& line) {
   }
   old = std::move(shrunk);
   write_program(old);
-  entries_[finding].shrunk = true;
-  keep(finding);
+  entries_[shrunk_finding_].shrunk = true;
+  keep(shrunk_finding_);
   if (options_.setup.fault.empty()) return;
   fault_found_ = true;  // the fault is found: the rest of the queue would show nothing new
   waiting_.clear();
@@ -226,19 +262,6 @@ std::vector<KeptFinding> Found::kept() const {
   for (std::size_t i = 0; i < outcome_.result.findings.size(); ++i) all.push_back(kept(i));
   for (const auto& [cause, finding] : accepted_) all.push_back(finding);
   return all;
-}
-
-std::optional<std::size_t> Found::next() {
-  if (waiting_.empty()) return {};
-  const std::size_t finding = waiting_.front();
-  waiting_.pop_front();
-  return finding;
-}
-
-void Found::end_of_shrinking(std::size_t finding) {
-  if (!entries_[finding].shrunk) {
-    outcome_.result.findings[finding].summary += "; it did not show again when run alone";
-  }
 }
 
 void Found::settle() {

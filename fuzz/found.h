@@ -2,19 +2,19 @@
 //
 // Each cause has one finding. Its program is written before it is shrunk, so that killing the campaign loses nothing
 // that was found; causes that --accept names are counted and are no findings. With a memory, each step is kept there.
-// Only shrink() runs programs; it is for a child of the campaign.
+// Programs run only in the process that shrinks a finding; there is one at a time.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "fuzz/campaign.h"
 #include "fuzz/campaign_memory.h"
+#include "fuzz/child.h"
 
 namespace fuzz {
 
@@ -40,6 +40,8 @@ class Found {
   void remember_in(CampaignMemory* memory) { memory_ = memory; }
   // Reports the first failure of the memory only: later failures say the same.
   void note_failure(const hip::Status& status);
+  // For a forked child, which must not use the memory.
+  void leave_memory() const;
 
   void note(const Cause& cause);
   // Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
@@ -49,13 +51,16 @@ class Found {
   // All findings, the accepted ones included.
   [[nodiscard]] std::vector<KeptFinding> kept() const;
 
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
-  // Takes the finding that is to be shrunk next out of the queue.
-  [[nodiscard]] std::optional<std::size_t> next();
-  // Shrinks a finding and writes it to `fd`, in a child; ends the process.
-  [[noreturn]] void shrink(std::size_t finding, int fd);
-  void take_shrunk(std::size_t finding, const nlohmann::json& line);
-  void end_of_shrinking(std::size_t finding);
+  // The findings to be shrunk, the one that is being shrunk included.
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size() + (shrinking_.is_running() ? 1 : 0); }
+  // The process that shrinks a finding.
+  [[nodiscard]] Child& shrinking() { return shrinking_; }
+  // Starts to shrink the next finding, where none is being shrunk.
+  void shrink_next();
+  void read_shrunk();
+  void reap();
+  // Ends a process that takes too long.
+  void watch() const;
   // Whether --fault was given and the fault is found: the rest of the queue would show nothing new.
   [[nodiscard]] bool fault_found() const { return fault_found_; }
 
@@ -75,6 +80,8 @@ class Found {
   void name_files(verify::Finding& finding) const;
   void write_program(const verify::Finding& finding);
   void write_program(const std::string& path, const std::string& text);
+  [[noreturn]] void shrink(std::size_t finding, int fd);
+  void take_shrunk(const nlohmann::json& line);
   [[nodiscard]] KeptFinding kept(std::size_t finding) const;
   void keep(std::size_t finding);
   void drop_unshrunk();
@@ -89,7 +96,9 @@ class Found {
   std::vector<Entry> entries_;                   // of outcome_.result.findings
   std::map<std::string, KeptFinding> accepted_;  // by cause
   std::deque<std::size_t> waiting_;              // findings to be shrunk
-  unsigned unclear_ = 0;                         // programs of other verdicts that were written
+  Child shrinking_;
+  std::size_t shrunk_finding_ = 0;  // the finding that `shrinking_` shrinks
+  unsigned unclear_ = 0;            // programs of other verdicts that were written
   bool fault_found_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <variant>
 
@@ -17,12 +18,73 @@ namespace {
 
 constexpr std::size_t kMaxDropped = 20000;  // invalid commands; each costs a validation of the whole program
 
-// One line of the program.
-struct Entry {
-  std::string text;
-  std::optional<RecordedBytes> read;
+// The lines of the program in the making. A command that is not valid in its place becomes a comment with the reason.
+class ProgramText {
+ public:
+  void say(std::string text, std::optional<RecordedBytes> read = {}) { body_.push_back({std::move(text), read}); }
+  // Adds a line at the beginning, before all that say() adds.
+  void say_first(std::string text) { lines_.push_back({std::move(text), {}}); }
+  void note(const std::string& why) {
+    ++not_recorded_[why];
+    say("# not recorded: " + why);
+  }
+
+  RecordedProgram finish(const std::vector<std::string>& header) && {
+    std::ranges::move(body_, std::back_inserter(lines_));
+    drop_what_may_not_stand();
+    RecordedProgram program;
+    program.not_recorded = std::move(not_recorded_);
+    std::uint32_t number = 0;
+    const auto put = [&](const std::string& text) {
+      program.text += text + "\n";
+      ++number;
+      if (!text.empty() && text[0] != '#') ++program.commands;
+    };
+    put("hgcheck-program 1");
+    for (const std::string& comment : header) put("# " + comment);
+    put("placement native");
+    for (const Line& line : lines_) {
+      put(line.text);
+      if (line.read) program.reads[number] = *line.read;
+    }
+    return program;
+  }
+
+ private:
+  struct Line {
+    std::string text;
+    std::optional<RecordedBytes> read;
+  };
+
+  void drop_what_may_not_stand() {
+    for (std::size_t i = 0; i < kMaxDropped; ++i) {
+      std::string text = "hgcheck-program 1\nplacement native\n";
+      for (const Line& line : lines_) text += line.text + "\n";
+      const auto parsed = verify::parse_program(text);
+      std::size_t number = 0;
+      std::string why;
+      if (const auto* error = std::get_if<verify::ParseError>(&parsed)) {
+        number = error->line;
+        why = error->message;
+      } else if (const auto invalid = verify::validate(std::get<verify::Program>(parsed))) {
+        number = invalid->line;
+        why = invalid->reason;
+      } else {
+        return;
+      }
+      constexpr std::size_t kHeader = 3;  // lines are counted from 1
+      if (number < kHeader || number - kHeader >= lines_.size()) return;
+      Line& line = lines_[number - kHeader];
+      ++not_recorded_[why];
+      line = {fmt::format("# not recorded: {} ({})", line.text.substr(0, 200), why), {}};
+    }
+  }
+
+  std::vector<Line> lines_, body_;  // finish() joins them
+  std::map<std::string, std::size_t> not_recorded_;
 };
 
+// Reads the log line by line and says each call in the language of programs.
 class Conversion {
  public:
   void line(std::string_view text) {
@@ -40,36 +102,13 @@ class Conversion {
     }
   }
 
-  RecordedProgram finish(const std::vector<std::string>& header) {
-    drop_what_may_not_stand();
-    RecordedProgram program;
-    program.not_recorded = std::move(not_recorded_);
-    std::uint32_t number = 0;
-    const auto put = [&](const std::string& text) {
-      program.text += text + "\n";
-      ++number;
-      if (!text.empty() && text[0] != '#') ++program.commands;
-    };
-    put("hgcheck-program 1");
-    for (const std::string& comment : header) put("# " + comment);
-    put("placement native");
-    for (const std::vector<Entry>* part : {&first_, &body_}) {
-      for (const Entry& entry : *part) {
-        put(entry.text);
-        if (entry.read) program.reads[number] = *entry.read;
-      }
-    }
-    return program;
-  }
+  RecordedProgram finish(const std::vector<std::string>& header) { return std::move(text_).finish(header); }
 
  private:
   // ---- lines
 
-  void say(std::string text) { body_.push_back({std::move(text), {}}); }
-  void note(const std::string& why) {
-    ++not_recorded_[why];
-    body_.push_back({"# not recorded: " + why, {}});
-  }
+  void say(std::string text) { text_.say(std::move(text)); }
+  void note(const std::string& why) { text_.note(why); }
   void missing(const std::string& verb, LogWords& words) {
     const std::string what = words.word();
     if (verb == "failed") return note(fmt::format("{} answered {}", what, words.number()));
@@ -79,18 +118,16 @@ class Conversion {
 
   // ---- memory
 
-  void declare(std::vector<Entry>& where, const std::string& kind, std::uint64_t address, std::uint64_t bytes) {
-    const std::uint32_t id = next_buffer_++;
-    const std::string text = fmt::format("buffer b{} {}{}", id, bytes, kind == "device" ? "" : " memory=" + kind);
-    where.push_back({text, {}});
-    objects_.buffers[address] = {id, bytes};
+  std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes) {
+    objects_.buffers[address] = {next_buffer_, bytes};
+    return fmt::format("buffer b{} {}{}", next_buffer_++, bytes, kind == "device" ? "" : " memory=" + kind);
   }
   void memory(const std::string& verb, LogWords& words) {
     if (verb == "copied") return copied(words);
     const std::string kind = verb == "alloc" ? words.word() : "pageable";
     const std::uint64_t address = words.number();
     const auto known = objects_.buffers.find(address);
-    if (verb == "alloc") return declare(body_, kind, address, words.number());
+    if (verb == "alloc") return say(declare(kind, address, words.number()));
     if (verb == "free") {
       if (known == objects_.buffers.end()) return note("freed memory that no call allocated");
       say(fmt::format("free b{}", known->second.id));
@@ -104,7 +141,7 @@ class Conversion {
       const bool overlaps =
           after != objects_.buffers.begin() && std::prev(after)->first + std::prev(after)->second.bytes > address;
       if (overlaps) return note("host memory that overlaps other host memory of a copy");
-      return declare(first_, kind, address, bytes);
+      return text_.say_first(declare(kind, address, bytes));
     }
     const std::optional<std::string> place = objects_.ref(address);
     if (place) write(*place, words.word());
@@ -132,28 +169,26 @@ class Conversion {
     if (from_host && dst) return write(*dst, words.word());
     if (kind == 2 && src) {
       const std::size_t plus = src->find('+');
-      const std::string text = fmt::format("read {}", src->substr(0, plus));
       RecordedBytes seen;
       seen.buffer = static_cast<std::uint32_t>(std::stoul(src->substr(1, plus - 1)));
       seen.offset = std::stoull(src->substr(plus + 1));
       seen.bytes = bytes;
       seen.hash = words.number();
-      body_.push_back({text, seen});
-      return;
+      return text_.say(fmt::format("read {}", src->substr(0, plus)), seen);
     }
     if (!dst || !src) note("a copy between memory that no call of HIP told of");
   }
 
   // ---- streams and events
 
-  std::uint32_t stream(std::uint64_t handle) {
+  std::string stream(std::uint64_t handle) {
     constexpr std::uint64_t kLegacy = 1, kPerThread = 2;  // HIP's predefined stream handles
-    if (handle == 0 || handle == kLegacy) return 0;
-    const auto [place, fresh] = objects_.streams.try_emplace(handle, next_stream_);
-    if (!fresh) return place->second;
-    const std::string text = fmt::format("stream s{}{}", next_stream_++, handle == kPerThread ? " per_thread" : "");
-    first_.push_back({text, {}});
-    return place->second;
+    if (handle == 0 || handle == kLegacy) return "s0";
+    std::string s = objects_.streams.of(handle);
+    if (!s.empty()) return s;
+    s = objects_.streams.add(handle);
+    text_.say_first(fmt::format("stream {}{}", s, handle == kPerThread ? " per_thread" : ""));
+    return s;
   }
   // Adds the command if every name in it is known.
   void say_of(const std::vector<std::string>& names, const std::string& what, const std::string& text) {
@@ -165,15 +200,13 @@ class Conversion {
   void make_stream(LogWords& words) {
     const std::uint64_t handle = words.number(), flags = words.number();
     const auto priority = static_cast<std::int64_t>(words.number());
-    objects_.streams[handle] = next_stream_;
-    say(fmt::format("stream s{}{}{}", next_stream_++, (flags & 1) != 0 ? " nonblocking" : "",
+    say(fmt::format("stream {}{}{}", objects_.streams.add(handle), (flags & 1) != 0 ? " nonblocking" : "",
                     priority != 0 ? fmt::format(" priority={}", priority) : ""));
   }
   void make_event(LogWords& words) {
     const std::uint64_t handle = words.number(), flags = words.number();
-    objects_.events[handle] = next_event_;
     const bool device = (flags & 0x40000000) != 0, system = (flags & 0x80000000) != 0;  // hipEventReleaseTo...
-    say(fmt::format("event v{}{}{}{}", next_event_++, (flags & 2) == 0 ? " timing" : "",
+    say(fmt::format("event {}{}{}{}", objects_.events.add(handle), (flags & 2) == 0 ? " timing" : "",
                     (flags & 1) != 0 ? " blocking" : "",
                     device   ? " release=device"
                     : system ? " release=system"
@@ -187,49 +220,41 @@ class Conversion {
       const std::string what = words.word();
       const std::uint64_t handle = words.number();
       if (what == "device") return say("sync device");
-      if (what == "stream") return say(fmt::format("sync s{}", stream(handle)));
-      return say_of({objects_.event(handle)}, "a wait", "sync " + objects_.event(handle));
+      if (what == "stream") return say(fmt::format("sync {}", stream(handle)));
+      return say_of({objects_.events.of(handle)}, "a wait", "sync " + objects_.events.of(handle));
     }
     if (verb == "record") {
-      const std::string e = objects_.event(words.number());
-      return say_of({e}, "a record", fmt::format("record {} s{}", e, stream(words.number())));
+      const std::string e = objects_.events.of(words.number());
+      return say_of({e}, "a record", fmt::format("record {} {}", e, stream(words.number())));
     }
-    const std::uint32_t s = stream(words.number());
+    const std::string s = stream(words.number());
     if (verb == "wait") {
-      const std::string e = objects_.event(words.number());
-      return say_of({e}, "a wait", fmt::format("wait s{} {}", s, e));
+      const std::string e = objects_.events.of(words.number());
+      return say_of({e}, "a wait", fmt::format("wait {} {}", s, e));
     }
     if (verb == "capture")
-      return say(fmt::format("capture s{} mode={}", s, kModes[std::min<std::uint64_t>(words.number(), 2)]));
-    if (verb == "endcapture") {
-      objects_.graphs[words.number()] = next_graph_;
-      return say(fmt::format("endcapture s{} g{}", s, next_graph_++));
-    }
+      return say(fmt::format("capture {} mode={}", s, kModes[std::min<std::uint64_t>(words.number(), 2)]));
+    if (verb == "endcapture") return say(fmt::format("endcapture {} {}", s, objects_.graphs.add(words.number())));
     const Work work = works_.read(words);
     if (!work.flaw.empty()) return note(work.flaw);
-    say(fmt::format("on s{} {} {}", s, work.word, work.rest));
+    say(fmt::format("on {} {} {}", s, work.word, work.rest));
   }
 
   // ---- graphs
 
   void graphs(const std::string& verb, LogWords& words) {
-    if (verb == "graph") {
-      objects_.graphs[words.number()] = next_graph_;
-      return say(fmt::format("graph g{}", next_graph_++));
-    }
+    if (verb == "graph") return say("graph " + objects_.graphs.add(words.number()));
     if (verb == "gone") return gone(words);
     if (verb == "clone") {
       const std::uint64_t handle = words.number();
-      const std::string from = objects_.graph(words.number());
-      objects_.graphs[handle] = next_graph_;
-      return say_of({from}, "a clone", fmt::format("clone g{} {}", next_graph_++, from));
+      const std::string from = objects_.graphs.of(words.number());
+      return say_of({from}, "a clone", fmt::format("clone {} {}", objects_.graphs.add(handle), from));
     }
     if (verb == "found") {
       const std::uint64_t handle = words.number(), from = words.number(), in = words.number();
       const auto original = objects_.nodes.find(from);
-      const auto clone = objects_.graphs.find(in);
-      if (original != objects_.nodes.end() && clone != objects_.graphs.end())
-        objects_.nodes[handle] = {clone->second, original->second.id};
+      const std::string clone = objects_.graphs.of(in);
+      if (original != objects_.nodes.end() && !clone.empty()) objects_.nodes[handle] = {clone, original->second.id};
       return;
     }
     if (verb == "node") return node(words);
@@ -238,11 +263,11 @@ class Conversion {
       const auto from = objects_.nodes.find(words.number()), to = objects_.nodes.find(words.number());
       if (from == objects_.nodes.end() || to == objects_.nodes.end())
         return note("an edge of nodes that were not recorded");
-      return say(fmt::format("{} g{}.n{} after=n{}", verb, to->second.graph, to->second.id, from->second.id));
+      return say(fmt::format("{} {}.n{} after=n{}", verb, to->second.graph, to->second.id, from->second.id));
     }
     if (verb == "set") return set(words);
     if (verb == "enable") {
-      const std::string e = objects_.exec(words.number());
+      const std::string e = objects_.execs.of(words.number());
       const auto found = objects_.nodes.find(words.number());
       if (e.empty() || found == objects_.nodes.end()) return note("a node that was switched and not recorded");
       return say(fmt::format("{} {}.n{}", words.number() != 0 ? "enable" : "disable", e, found->second.id));
@@ -252,23 +277,23 @@ class Conversion {
   void gone(LogWords& words) {
     const std::string kind = words.word();
     const std::uint64_t handle = words.number();
-    if (kind == "stream") return say(fmt::format("destroy s{}", stream(handle)));
+    if (kind == "stream") return say(fmt::format("destroy {}", stream(handle)));
     if (kind == "node") {
       const auto found = objects_.nodes.find(handle);
       if (found == objects_.nodes.end()) return note("a node that was destroyed and not recorded");
-      return say(fmt::format("remove g{}.n{}", found->second.graph, found->second.id));
+      return say(fmt::format("remove {}.n{}", found->second.graph, found->second.id));
     }
-    const std::string of = kind == "event"   ? objects_.event(handle)
-                           : kind == "graph" ? objects_.graph(handle)
-                                             : objects_.exec(handle);
+    const std::string of = kind == "event"   ? objects_.events.of(handle)
+                           : kind == "graph" ? objects_.graphs.of(handle)
+                                             : objects_.execs.of(handle);
     say_of({of}, "an end", "destroy " + of);
   }
   void node(LogWords& words) {
     const std::uint64_t handle = words.number();
-    const auto owner = objects_.graphs.find(words.number());
+    const std::string owner = objects_.graphs.of(words.number());
     std::string after;
     const std::uint64_t count = words.number();
-    bool known = owner != objects_.graphs.end();
+    bool known = !owner.empty();
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto before = objects_.nodes.find(words.number());
       known = known && before != objects_.nodes.end();
@@ -277,15 +302,15 @@ class Conversion {
     if (!known) return note("a node of a graph that was not recorded");
     const Work work = works_.read(words);
     if (!work.flaw.empty()) return note(work.flaw);
-    const std::string place = fmt::format("g{}.n{}", owner->second, next_node_[owner->second]);
-    objects_.nodes[handle] = {owner->second, next_node_[owner->second]++};
-    say(fmt::format("{} {}{}{}{}", work.word, place, work.rest.empty() ? "" : " ", work.rest, after));
+    const std::uint32_t id = next_node_[owner]++;
+    objects_.nodes[handle] = {owner, id};
+    say(fmt::format("{} {}.n{}{}{}{}", work.word, owner, id, work.rest.empty() ? "" : " ", work.rest, after));
   }
   void set(LogWords& words) {
     const std::uint64_t on = words.number();
     const auto found = objects_.nodes.find(words.number());
     if (found == objects_.nodes.end()) return note("a setter of a node that was not recorded");
-    const std::string target = on == 0 ? fmt::format("g{}", found->second.graph) : objects_.exec(on);
+    const std::string target = on == 0 ? found->second.graph : objects_.execs.of(on);
     const Work work = works_.read(words);
     if (target.empty() || !work.flaw.empty())
       return note(target.empty() ? "a setter of an executable graph" : work.flaw);
@@ -294,63 +319,31 @@ class Conversion {
   void execs(const std::string& verb, LogWords& words) {
     const std::uint64_t handle = words.number();
     if (verb == "instantiate") {
-      const std::string from = objects_.graph(words.number()), form = words.word();
+      const std::string from = objects_.graphs.of(words.number()), form = words.word();
       const std::uint64_t flags = words.number();
       std::string list;
       for (const auto& [bit, flag] : {std::pair{1U, "auto_free"}, {2U, "upload"}, {8U, "priority"}}) {
         if ((flags & bit) != 0) list += std::string(list.empty() ? " flags=" : ",") + flag;
       }
       if ((flags & ~std::uint64_t{11}) != 0) return note("an instantiation for the device to launch");
-      objects_.execs[handle] = next_exec_;
-      return say_of(
-          {from}, "an instantiation",
-          fmt::format("instantiate e{} {}{}{}", next_exec_++, from, form == "plain" ? "" : " form=" + form, list));
+      return say_of({from}, "an instantiation",
+                    fmt::format("instantiate {} {}{}{}", objects_.execs.add(handle), from,
+                                form == "plain" ? "" : " form=" + form, list));
     }
-    const std::string e = objects_.exec(handle);
+    const std::string e = objects_.execs.of(handle);
     if (verb == "launch" || verb == "upload") {
-      return say_of({e}, "a " + verb, fmt::format("{} {} s{}", verb, e, stream(words.number())));
+      return say_of({e}, "a " + verb, fmt::format("{} {} {}", verb, e, stream(words.number())));
     }
     if (verb == "update") {
-      const std::string from = objects_.graph(words.number());
+      const std::string from = objects_.graphs.of(words.number());
       return say_of({e, from}, "an update", fmt::format("update {} {}", e, from));
     }
     note("a line of the log that cannot be read");
   }
 
-  // ---- invalid commands
-
-  // Turns each command that is not valid in its place into a comment with the reason. Each entry is one line.
-  void drop_what_may_not_stand() {
-    for (std::size_t i = 0; i < kMaxDropped; ++i) {
-      std::string text = "hgcheck-program 1\nplacement native\n";
-      for (const std::vector<Entry>* part : {&first_, &body_}) {
-        for (const Entry& entry : *part) text += entry.text + "\n";
-      }
-      const auto parsed = verify::parse_program(text);
-      std::size_t line = 0;
-      std::string why;
-      if (const auto* error = std::get_if<verify::ParseError>(&parsed)) {
-        line = error->line;
-        why = error->message;
-      } else if (const auto invalid = verify::validate(std::get<verify::Program>(parsed))) {
-        line = invalid->line;
-        why = invalid->reason;
-      } else {
-        return;
-      }
-      constexpr std::size_t kHeader = 3;  // lines are counted from 1
-      if (line < kHeader || line - kHeader >= first_.size() + body_.size()) return;
-      const std::size_t at = line - kHeader;
-      Entry& entry = at < first_.size() ? first_[at] : body_[at - first_.size()];
-      ++not_recorded_[why];
-      entry = {fmt::format("# not recorded: {} ({})", entry.text.substr(0, 200), why), {}};
-    }
-  }
-
-  std::vector<Entry> first_, body_;
-  std::map<std::uint32_t, std::uint32_t> next_node_;
-  std::uint32_t next_buffer_ = 0, next_stream_ = 1, next_event_ = 0, next_graph_ = 0, next_exec_ = 0;
-  std::map<std::string, std::size_t> not_recorded_;
+  ProgramText text_;
+  std::map<std::string, std::uint32_t> next_node_;  // by graph
+  std::uint32_t next_buffer_ = 0;
   RecordedObjects objects_;
   WorkReader works_{objects_, [this](const std::string& why) { note(why); }};
 };

@@ -46,10 +46,9 @@ std::optional<std::string> RecordedObjects::ref(std::uint64_t address) const {
   return fmt::format("b{}+{}", buffer.id, address - start);
 }
 
-std::string RecordedObjects::name(char letter, const std::map<std::uint64_t, std::uint32_t>& names,
-                                  std::uint64_t handle) {
-  const auto found = names.find(handle);
-  return found == names.end() ? std::string() : fmt::format("{}{}", letter, found->second);
+std::string RecordedNames::of(std::uint64_t handle) const {
+  const auto found = names_.find(handle);
+  return found == names_.end() ? std::string() : found->second;
 }
 
 const char* copy_kind(std::uint64_t kind) {
@@ -73,11 +72,11 @@ Work WorkReader::read(LogWords& words) {
   }
   if (kind == "empty") return {"empty", "", ""};
   if (kind == "child") {
-    const std::string child = objects_.graph(words.number());
+    const std::string child = objects_.graphs.of(words.number());
     return {"child", child, child.empty() ? "a child graph that was not recorded" : ""};
   }
   if (kind == "eventrecord" || kind == "eventwait") {
-    const std::string e = objects_.event(words.number());
+    const std::string e = objects_.events.of(words.number());
     return {kind, e, e.empty() ? "an event node of an event that was not recorded" : ""};
   }
   return {"", "", "a copy of an array"};

@@ -37,6 +37,20 @@ class LogWords {
   std::size_t next_ = 0;
 };
 
+// The names of the objects of one kind: "g0", "g1". An object with the handle of an earlier object has a new name.
+class RecordedNames {
+ public:
+  explicit RecordedNames(char letter, unsigned first = 0) : letter_(letter), next_(first) {}
+  const std::string& add(std::uint64_t handle) { return names_[handle] = letter_ + std::to_string(next_++); }
+  // Empty: the handle was not recorded.
+  [[nodiscard]] std::string of(std::uint64_t handle) const;
+
+ private:
+  char letter_;
+  unsigned next_;
+  std::map<std::uint64_t, std::string> names_;
+};
+
 // The names that a program gives to the handles and addresses of a log.
 struct RecordedObjects {
   struct Buffer {
@@ -44,22 +58,16 @@ struct RecordedObjects {
     std::uint64_t bytes = 0;
   };
   struct Node {
-    std::uint32_t graph = 0, id = 0;
+    std::string graph;
+    std::uint32_t id = 0;
   };
 
   // "b0+16" for an address, or nothing. One past the end belongs to a buffer when no other buffer begins there.
   [[nodiscard]] std::optional<std::string> ref(std::uint64_t address) const;
-  // "v0", "g0", "e0"; empty: the handle was not recorded.
-  [[nodiscard]] std::string event(std::uint64_t handle) const { return name('v', events, handle); }
-  [[nodiscard]] std::string graph(std::uint64_t handle) const { return name('g', graphs, handle); }
-  [[nodiscard]] std::string exec(std::uint64_t handle) const { return name('e', execs, handle); }
 
-  std::map<std::uint64_t, Buffer> buffers;  // by their addresses
-  std::map<std::uint64_t, std::uint32_t> streams, events, graphs, execs;
+  std::map<std::uint64_t, Buffer> buffers;                              // by their addresses
+  RecordedNames streams{'s', 1}, events{'v'}, graphs{'g'}, execs{'e'};  // stream 0 is the null stream
   std::map<std::uint64_t, Node> nodes;
-
- private:
-  static std::string name(char letter, const std::map<std::uint64_t, std::uint32_t>& names, std::uint64_t handle);
 };
 
 // A node's work in the language's words: "kernel", "axpy_u64 out=b0+0 ...".

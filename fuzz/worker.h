@@ -40,5 +40,8 @@ inline constexpr int kRestart = 75;
 [[noreturn]] void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end);
 
 [[nodiscard]] std::uint64_t steady_ns();
+[[nodiscard]] inline double seconds_since(std::uint64_t ns) {
+  return static_cast<double>(steady_ns() - ns) / 1e9;
+}
 
 }  // namespace fuzz

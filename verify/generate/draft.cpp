@@ -55,4 +55,54 @@ void Draft::make_symbol(DeclareBuffer& command) const {
   if (!state_.check(symbol)) command = symbol;
 }
 
+void Draft::move() {
+  std::vector<Id> buffers = alive(state_.buffers());
+  std::erase_if(buffers, [this](Id id) { return state_.buffer(id)->symbol.has_value(); });
+  if (buffers.empty()) return;
+  MoveBuffers command;
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 40) {
+    command.moves = {{pick(buffers), {}}};
+  } else if (draw < 60) {
+    for (const Id id : buffers) {
+      if (choices_.percent(50)) command.moves.push_back({id, {}});
+    }
+  } else {
+    rotate(buffers, command, draw < 85 ? 2 : choices_.between(2, 4), draw >= 95);
+  }
+  if (!command.moves.empty()) take(command, choices_.percent(5) ? 2 : 1);
+}
+
+// Moves buffers to each other's places in a ring; in an open chain the last one moves to a new place.
+void Draft::rotate(std::vector<Id> buffers, MoveBuffers& command, std::uint64_t length, bool open) {
+  std::vector<Id> ring;
+  while (ring.size() < length && !buffers.empty()) {
+    const std::size_t at = choices_.below(buffers.size());
+    ring.push_back(buffers[at]);
+    buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  if (ring.size() < 2) return;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const bool last = i + 1 == ring.size();
+    BufferMove move{ring[i], ring[(i + 1) % ring.size()]};
+    if (last && open) move.onto.reset();
+    command.moves.push_back(move);
+  }
+}
+
+// Frees a buffer, and mostly declares a new one that can get its address. A cache keyed by address confuses the two.
+void Draft::free_buffer() {
+  const std::vector<Id> buffers = alive(state_.buffers());
+  if (buffers.size() < 3) return;
+  const Id victim = pick(buffers);
+  const std::uint64_t bytes = state_.buffer(victim)->bytes;
+  const Id device = state_.buffer(victim)->device;
+  for (const auto& [id, exec] : state_.execs()) {
+    if (exec.alive && exec.graph.addresses.contains(victim) && !choices_.percent(10)) return;
+  }
+  if (take(Free{victim}) && choices_.percent(70)) {
+    if (take(DeclareBuffer{next_.buffer, bytes, MemoryKind::kDevice, {}, device})) ++next_.buffer;
+  }
+}
+
 }  // namespace verify

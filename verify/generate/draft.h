@@ -1,5 +1,7 @@
-// A program in the making: its steps, the state after them, and the operations that all parts of the generator of
-// programs share. Internal to verify/generate.
+// A program in the making: its steps, the state after them, the operations that all parts of the generator of programs
+// share, and the life of its buffers. The lowest layer of the generator; above it, each on the one before: NodesDraft,
+// StreamsDraft, StreamMemoryDraft, GraphMemoryDraft, LaunchesDraft, and ProgramGenerator, which chooses. Internal to
+// verify/generate.
 #pragma once
 
 #include "verify/generate/choices.h"
@@ -20,6 +22,7 @@ class Draft {
 
   Draft(Choices& choices, const GeneratorOptions& options)
       : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {}
+  virtual ~Draft() = default;
 
   // Appends a command as often as may_stand() allows, at most `repeat` times; false: not even once.
   bool take(const Command& command, std::uint32_t repeat = 1);
@@ -30,7 +33,8 @@ class Draft {
   // Buffers that a node of `graph` may use: alive, and not known to the graph at an old address.
   [[nodiscard]] std::vector<Id> usable_buffers(const GraphState& graph) const;
   void declare_buffer();
-  void make_symbol(DeclareBuffer& command) const;
+  void move();
+  void free_buffer();
   // The live objects of one of State's maps. Of the buffers, only buffers that the program itself places.
   template <class Map>
   [[nodiscard]] std::vector<Id> alive(const Map& map) const {
@@ -50,6 +54,10 @@ class Draft {
   State state_;
   Program program_;
   NextNames next_;
+
+ private:
+  void make_symbol(DeclareBuffer& command) const;
+  void rotate(std::vector<Id> buffers, MoveBuffers& command, std::uint64_t length, bool open);
 };
 
 }  // namespace verify

@@ -5,20 +5,17 @@
 
 #include "verify/errors/error_cases.h"
 #include "verify/generate/graph_ops.h"
-#include "verify/generate/memory.h"
-#include "verify/generate/nodes.h"
+#include "verify/generate/launches.h"
 #include "verify/generate/scenario.h"
-#include "verify/generate/stream_memory.h"
-#include "verify/generate/streams.h"
-#include "verify/program/state_devices.h"
 
 namespace verify {
 
 namespace {
 
-class ProgramGenerator : private NodesDraft {
+// Chooses the next action until the program has its size, then launches every executable graph once more.
+class ProgramGenerator final : private LaunchesDraft {
  public:
-  ProgramGenerator(Choices& choices, const GeneratorOptions& options) : NodesDraft(choices, options) {}
+  ProgramGenerator(Choices& choices, const GeneratorOptions& options) : LaunchesDraft(choices, options) {}
 
   Program run() {
     program_.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
@@ -61,8 +58,8 @@ class ProgramGenerator : private NodesDraft {
   void act() {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
-    if (swarm_.stream_memory && choices_.percent(30)) return memory_of_streams().act();
-    if (swarm_.devices && choices_.percent(8)) return on_streams().peers();
+    if (swarm_.stream_memory && choices_.percent(30)) return stream_memory();
+    if (swarm_.devices && choices_.percent(8)) return peers();
     if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects || swarm_.attributes) &&
         choices_.percent(20))
       return graph_op();
@@ -90,7 +87,7 @@ class ProgramGenerator : private NodesDraft {
         {3, &ProgramGenerator::synchronize},
         {2, &ProgramGenerator::fail},
         {2, &ProgramGenerator::patch_fresh},
-        {10, &ProgramGenerator::eager},
+        {10, &ProgramGenerator::eager_work},
         {3, &ProgramGenerator::query},
         {9, &ProgramGenerator::capture},
         {2, &ProgramGenerator::bad_call},
@@ -125,16 +122,6 @@ class ProgramGenerator : private NodesDraft {
     for (const Id device : {0U, 1U}) {
       if (choices_.percent(30)) take(PeerAccess{PeerVerb::kEnable, device, 1 - device});
     }
-  }
-
-  // Mostly a stream of the graph's home device.
-  Id stream_for(const GraphState& graph) {
-    std::vector<Id> streams = state_.live_streams();
-    if (swarm_.devices && choices_.percent(80)) {
-      const Id home = home_of(graph);
-      std::erase_if(streams, [&](Id stream) { return state_.device_of_stream(stream) != home; });
-    }
-    return streams.empty() ? kNullStream : pick(streams);
   }
 
   // Makes a graph that holds another as a child, its executable graph, and a setter of the child: rare by chance alone.
@@ -183,162 +170,13 @@ class ProgramGenerator : private NodesDraft {
     }
   }
 
-  void launch() {
-    const std::vector<Id> execs = alive(state_.execs());
-    if (!execs.empty()) launch_exec(pick(execs));
-  }
-
-  MemoryGenerator memory_of_graphs() {
-    return {choices_,
-            state_,
-            {[this](const Command& command) { return take(command); },
-             [this](AddNode node) { return order(node) && take(node); }, [this](Id graph) { add_node(graph); },
-             [this](Id exec) { launch_exec(exec); }, next_.graph, next_.exec, next_.buffer}};
-  }
-
-  StreamMemoryGenerator memory_of_streams() {
-    return {choices_,
-            state_,
-            {[this](const Command& command) { return take(command); },
-             [this](Id stream) { return on_streams().work(stream); }, [this] { on_streams().declare_stream(); },
-             [this](Topic topic) { by_fields(topic); }, next_.buffer, next_.event}};
-  }
-
   void graph_memory() {
     const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
-    if (room && choices_.percent(50)) return memory_of_graphs().family();
-    memory_of_graphs().use_what_is_there();
+    if (room && choices_.percent(50)) return memory_family();
+    use_what_is_there();
   }
 
-  void launch_exec(Id exec) {
-    if (swarm_.graph_memory || swarm_.stream_memory) memory_of_graphs().before_launch(exec);
-    patch_exec(exec);
-    const bool null_stream = choices_.percent(swarm_.devices ? 10 : 50);
-    const Launch command{exec, null_stream ? kNullStream : stream_for(state_.exec(exec)->graph)};
-    if (state_.check(command)) return;
-    const bool across = swarm_.event_nodes && choices_.percent(40);
-    if (across) before_waits(command);
-    if (state_.launch_races(exec, command.stream) || !may_stand(command)) take(Synchronize{Target::kDevice, 0});
-    const std::uint32_t repeat = choices_.percent(4) ? static_cast<std::uint32_t>(choices_.between(2, 3)) : 1;
-    take(command, repeat);
-    if (across) behind_records(command);
-  }
-
-  // Gives other streams work that event nodes order without a wait of the host: before_waits() adds work that the
-  // launch waits for, behind_records() adds work that waits for the launch.
-  void before_waits(const Launch& launch) {
-    const std::optional<Id> event = event_of<EventWaitParams>(launch), stream = other_stream(launch.stream);
-    if (event && stream && on_streams().work(*stream)) take(RecordEvent{*event, *stream});
-  }
-
-  void behind_records(const Launch& launch) {
-    const std::optional<Id> event = event_of<EventRecordParams>(launch), stream = other_stream(launch.stream);
-    if (event && stream && take(WaitEvent{*stream, *event})) on_streams().work(*stream);
-  }
-
-  template <class Params>
-  std::optional<Id> event_of(const Launch& launch) {
-    std::vector<Id> events;
-    for (const NodeState& node : state_.exec(launch.exec)->graph.nodes) {
-      if (const auto* params = std::get_if<Params>(&node.params)) events.push_back(params->event);
-    }
-    return events.empty() ? std::nullopt : std::optional<Id>(pick(events));
-  }
-
-  std::optional<Id> other_stream(Id stream) {
-    std::vector<Id> streams = state_.live_streams();
-    std::erase_if(streams, [&](Id each) {
-      return each == stream || state_.device_of_stream(each) != state_.device_of_stream(stream);
-    });
-    return streams.empty() ? std::nullopt : std::optional<Id>(pick(streams));
-  }
-
-  void move() {
-    std::vector<Id> buffers = alive(state_.buffers());
-    std::erase_if(buffers, [this](Id id) { return state_.buffer(id)->symbol.has_value(); });
-    if (buffers.empty()) return;
-    MoveBuffers command;
-    const std::uint64_t draw = choices_.below(100);
-    if (draw < 40) {
-      command.moves = {{pick(buffers), {}}};
-    } else if (draw < 60) {
-      for (const Id id : buffers) {
-        if (choices_.percent(50)) command.moves.push_back({id, {}});
-      }
-    } else {
-      rotate(buffers, command, draw < 85 ? 2 : choices_.between(2, 4), draw >= 95);
-    }
-    if (!command.moves.empty()) take(command, choices_.percent(5) ? 2 : 1);
-  }
-
-  // Moves buffers to each other's places in a ring; in an open chain the last one moves to a new place.
-  void rotate(std::vector<Id> buffers, MoveBuffers& command, std::uint64_t length, bool open) {
-    std::vector<Id> ring;
-    while (ring.size() < length && !buffers.empty()) {
-      const std::size_t at = choices_.below(buffers.size());
-      ring.push_back(buffers[at]);
-      buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-    if (ring.size() < 2) return;
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      const bool last = i + 1 == ring.size();
-      BufferMove move{ring[i], ring[(i + 1) % ring.size()]};
-      if (last && open) move.onto.reset();
-      command.moves.push_back(move);
-    }
-  }
-
-  void patch_stale() {
-    for (const Id exec : alive(state_.execs())) {
-      if (choices_.percent(70)) patch_exec(exec);
-    }
-    for (const Id graph : alive(state_.graphs())) {
-      if (!state_.current(*state_.graph(graph)) && choices_.percent(40)) take(Patch{Target::kGraph, graph});
-    }
-  }
-
-  // A patch that has nothing to do must do nothing (A6).
-  void patch_fresh() {
-    const std::vector<Id> execs = alive(state_.execs());
-    if (!execs.empty()) take(Patch{Target::kExec, pick(execs)});
-    const std::vector<Id> graphs = alive(state_.graphs());
-    if (choices_.percent(30) && !graphs.empty()) take(Patch{Target::kGraph, pick(graphs)});
-  }
-
-  // Mostly updates from the graph that the executable graph came from, changed by setters or patched; sometimes from
-  // any graph, which mostly fails.
-  void update() {
-    const std::vector<Id> execs = alive(state_.execs());
-    if (execs.empty()) return;
-    const Id exec = pick(execs);
-    const Id origin = state_.exec(exec)->origin;
-    if (!state_.graph(origin)->alive) return;
-    if (choices_.percent(swarm_.editing ? 40 : 15)) {
-      const Id other = pick(alive(state_.graphs()));
-      if (choices_.percent(50)) set_node(Target::kGraph, other);
-      take(Update{exec, other});
-      return;
-    }
-    if (!state_.current(*state_.graph(origin))) take(Patch{Target::kGraph, origin});
-    if (choices_.percent(70)) set_node(Target::kGraph, origin);
-    take(Update{exec, origin});
-  }
   void bytes() { by_fields(Topic::kBytes); }
-
-  // Frees a buffer, and mostly declares a new one that can get its address. A cache keyed by address confuses the two.
-  void free_buffer() {
-    const std::vector<Id> buffers = alive(state_.buffers());
-    if (buffers.size() < 3) return;
-    const Id victim = pick(buffers);
-    const std::uint64_t bytes = state_.buffer(victim)->bytes;
-    const Id device = state_.buffer(victim)->device;
-    for (const auto& [id, exec] : state_.execs()) {
-      if (exec.alive && exec.graph.addresses.contains(victim) && !choices_.percent(10)) return;
-    }
-    if (take(Free{victim}) && choices_.percent(70)) {
-      if (take(DeclareBuffer{next_.buffer, bytes, MemoryKind::kDevice, {}, device})) ++next_.buffer;
-    }
-  }
 
   void destroy() {
     const std::vector<Id> execs = alive(state_.execs()), graphs = alive(state_.graphs());
@@ -354,63 +192,6 @@ class ProgramGenerator : private NodesDraft {
       for (const auto& [id, exec] : state_.execs()) {
         if (exec.alive && exec.origin == graph && choices_.percent(20)) return void(take(Destroy{Target::kExec, id}));
       }
-    }
-  }
-
-  void destroy_stream_or_event() {
-    const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
-    if (choices_.percent(50) && streams.size() > 1) {
-      take(Destroy{Target::kStream, streams[choices_.between(1, streams.size() - 1)]});
-    } else if (!events.empty()) {
-      take(Destroy{Target::kEvent, pick(events)});
-    }
-  }
-
-  void stream_or_event() {
-    const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
-    if (streams.size() < 3 && choices_.percent(50)) {
-      on_streams().declare_stream();
-    } else if (events.empty()) {
-      on_streams().declare_event();
-    } else {
-      const Id event = pick(events);
-      // HIP: waiting for an event that was never recorded does not wait.
-      if (!choices_.percent(8)) on_streams().record(event);
-      if (choices_.percent(15)) on_streams().record(event);
-      take(WaitEvent{pick(streams), event});
-    }
-  }
-
-  StreamGenerator on_streams() {
-    return {choices_,
-            swarm_,
-            state_,
-            next_,
-            [this](const Command& command) { return take(command); },
-            [this](Topic topic) { by_fields(topic); },
-            [this](Id stream) { memory_of_streams().in_capture(stream); }};
-  }
-
-  void eager() {
-    if (swarm_.eager) on_streams().eager_work();
-  }
-
-  void query() {
-    if (swarm_.eager) on_streams().query();
-  }
-
-  void capture() {
-    if (swarm_.captures) on_streams().capture();
-  }
-
-  void synchronize() {
-    const std::vector<Id> events = state_.live_events();
-    if (!events.empty() && choices_.percent(30)) {
-      take(Synchronize{Target::kEvent, pick(events)});
-    } else if (choices_.percent(50)) {
-      take(Synchronize{Target::kStream, pick(state_.live_streams())});
-    } else {
-      take(Synchronize{Target::kDevice, 0});
     }
   }
 

@@ -9,7 +9,7 @@ static Id next_node(const GraphState& graph) {
   return static_cast<Id>(graph.nodes.size() + graph.removed.size());
 }
 
-std::vector<Id> MemoryGenerator::there(const GraphState* graph) const {
+std::vector<Id> GraphMemoryDraft::there(const GraphState* graph) const {
   std::vector<Id> ids;
   for (const auto& [id, buffer] : state_.buffers()) {
     if (buffer.unfreed && (graph == nullptr || graph->addresses.contains(id))) ids.push_back(id);
@@ -17,18 +17,18 @@ std::vector<Id> MemoryGenerator::there(const GraphState* graph) const {
   return ids;
 }
 
-bool MemoryGenerator::allocate(Id graph) {
+bool GraphMemoryDraft::allocate(Id graph) {
   static constexpr std::array<std::uint64_t, 5> kSizes = {64, 256, 512, 1000, 4096};
   const std::uint64_t bytes = kSizes[choices_.below(kSizes.size())];
-  const Id buffer = hands_.buffer;
+  const Id buffer = next_.buffer;
   AddNode node;
   node.graph = graph;
   node.node = next_node(*state_.graph(graph));
   node.params = MemoryAllocParams{buffer, bytes};
   const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
   if (!nodes.empty() && choices_.percent(50)) node.after = {nodes[choices_.below(nodes.size())].id};
-  if (!hands_.take(node)) return false;
-  ++hands_.buffer;
+  if (!take(node)) return false;
+  ++next_.buffer;
   MemsetParams memset;
   memset.dst = {buffer, 0};
   memset.value = static_cast<std::uint32_t>(choices_.below(1 << 16));
@@ -37,10 +37,10 @@ bool MemoryGenerator::allocate(Id graph) {
   node.node = next_node(*state_.graph(graph));
   node.params = memset;
   node.after.clear();
-  return hands_.add(node);
+  return add_ordered(node);
 }
 
-void MemoryGenerator::carry_out(Id graph, Id buffer) {
+void GraphMemoryDraft::carry_out(Id graph, Id buffer) {
   std::vector<Id> targets;
   for (const auto& [id, other] : state_.buffers()) {
     const auto known = state_.graph(graph)->addresses.find(id);
@@ -57,40 +57,40 @@ void MemoryGenerator::carry_out(Id graph, Id buffer) {
   copy.width = std::min(state_.buffer(buffer)->bytes, state_.buffer(copy.dst.ref.buffer)->bytes);
   copy.kind = choices_.percent(70) ? CopyKind::kDeviceToDevice : CopyKind::kDefault;
   node.params = copy;
-  hands_.add(node);
+  add_ordered(node);
 }
 
-void MemoryGenerator::instantiate(Id graph) {
-  Instantiate command{hands_.exec, graph, InstantiateForm::kPlain, 0};
+void GraphMemoryDraft::instantiate_family(Id graph) {
+  Instantiate command{next_.exec, graph, InstantiateForm::kPlain, 0};
   if (choices_.percent(45)) {
     command.form = choices_.percent(70) ? InstantiateForm::kFlags : InstantiateForm::kParams;
     command.flags = kAutoFreeOnLaunch;
   }
-  if (!state_.current(*state_.graph(graph)) && choices_.percent(80)) hands_.take(Patch{Target::kGraph, graph});
-  if (!hands_.take(command)) return;
-  hands_.launch(hands_.exec++);
+  if (!state_.current(*state_.graph(graph)) && choices_.percent(80)) take(Patch{Target::kGraph, graph});
+  if (!take(command)) return;
+  launch_exec(next_.exec++);
 }
 
-void MemoryGenerator::family() {
+void GraphMemoryDraft::memory_family() {
   std::vector<Id> graphs;
   for (const auto& [id, graph] : state_.graphs()) {
     if (graph.alive && !graph.cyclic) graphs.push_back(id);
   }
-  Id graph = hands_.graph;
+  Id graph = next_.graph;
   if (!graphs.empty() && choices_.percent(50)) {
     graph = pick(graphs);
   } else {
-    ++hands_.graph;
-    if (!hands_.take(DeclareGraph{graph})) return;
-    if (choices_.percent(40)) hands_.add_any_node(graph);
+    ++next_.graph;
+    if (!take(DeclareGraph{graph})) return;
+    if (choices_.percent(40)) add_node(graph);
   }
   std::vector<Id> buffers;
   for (std::uint64_t i = choices_.percent(30) ? 2 : 1; i > 0; --i) {
-    const Id buffer = hands_.buffer;
+    const Id buffer = next_.buffer;
     if (!allocate(graph)) return;
     buffers.push_back(buffer);
   }
-  for (std::uint64_t i = choices_.below(4); i > 0; --i) hands_.add_any_node(graph);
+  for (std::uint64_t i = choices_.below(4); i > 0; --i) add_node(graph);
   for (const Id buffer : buffers) {
     if (choices_.percent(80)) carry_out(graph, buffer);
     if (!choices_.percent(55)) continue;
@@ -98,14 +98,14 @@ void MemoryGenerator::family() {
     node.graph = graph;
     node.node = next_node(*state_.graph(graph));
     node.params = MemoryFreeParams{buffer};
-    hands_.add(node);
+    add_ordered(node);
   }
-  instantiate(graph);
+  instantiate_family(graph);
 }
 
-void MemoryGenerator::free(Id buffer) {
+void GraphMemoryDraft::free(Id buffer) {
   if (choices_.percent(45)) {
-    hands_.take(Free{buffer});
+    take(Free{buffer});
     return;
   }
   const std::vector<Id> streams = state_.live_streams();
@@ -116,22 +116,22 @@ void MemoryGenerator::free(Id buffer) {
   for (const Id stream : streams) {
     elsewhere = elsewhere || (stream != command.stream && state_.buffer_in_use(buffer) && state_.stream_busy(stream));
   }
-  if (elsewhere) hands_.take(Synchronize{Target::kDevice, 0});
-  hands_.take(command);
+  if (elsewhere) take(Synchronize{Target::kDevice, 0});
+  take(command);
 }
 
-void MemoryGenerator::use_what_is_there() {
+void GraphMemoryDraft::use_what_is_there() {
   const std::vector<Id> buffers = there(nullptr);
   if (buffers.empty()) return;
   const Id buffer = pick(buffers);
   if (choices_.percent(40)) {
-    hands_.take(Read{buffer});
+    take(Read{buffer});
   } else {
     free(buffer);
   }
 }
 
-void MemoryGenerator::before_launch(Id exec) {
+void GraphMemoryDraft::before_launch(Id exec) {
   if ((state_.exec(exec)->flags & kAutoFreeOnLaunch) != 0 && choices_.percent(80)) return;
   for (const Id buffer : there(&state_.exec(exec)->graph)) {
     if (choices_.percent(75)) free(buffer);

@@ -194,4 +194,40 @@ void NodesDraft::set_graph() {
   }
 }
 
+void NodesDraft::patch_stale() {
+  for (const Id exec : alive(state_.execs())) {
+    if (choices_.percent(70)) patch_exec(exec);
+  }
+  for (const Id graph : alive(state_.graphs())) {
+    if (!state_.current(*state_.graph(graph)) && choices_.percent(40)) take(Patch{Target::kGraph, graph});
+  }
+}
+
+// A patch that has nothing to do must do nothing (A6).
+void NodesDraft::patch_fresh() {
+  const std::vector<Id> execs = alive(state_.execs());
+  if (!execs.empty()) take(Patch{Target::kExec, pick(execs)});
+  const std::vector<Id> graphs = alive(state_.graphs());
+  if (choices_.percent(30) && !graphs.empty()) take(Patch{Target::kGraph, pick(graphs)});
+}
+
+// Mostly updates from the graph that the executable graph came from, changed by setters or patched; sometimes from
+// any graph, which mostly fails.
+void NodesDraft::update() {
+  const std::vector<Id> execs = alive(state_.execs());
+  if (execs.empty()) return;
+  const Id exec = pick(execs);
+  const Id origin = state_.exec(exec)->origin;
+  if (!state_.graph(origin)->alive) return;
+  if (choices_.percent(swarm_.editing ? 40 : 15)) {
+    const Id other = pick(alive(state_.graphs()));
+    if (choices_.percent(50)) set_node(Target::kGraph, other);
+    take(Update{exec, other});
+    return;
+  }
+  if (!state_.current(*state_.graph(origin))) take(Patch{Target::kGraph, origin});
+  if (choices_.percent(70)) set_node(Target::kGraph, origin);
+  take(Update{exec, origin});
+}
+
 }  // namespace verify

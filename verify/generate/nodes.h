@@ -1,5 +1,5 @@
-// Draws graphs and their nodes, and other parameters for nodes of graphs and executable graphs. Internal to
-// verify/generate.
+// Draws graphs and their nodes, other parameters for nodes of graphs and executable graphs, and patches and updates.
+// Internal to verify/generate.
 #pragma once
 
 #include <optional>
@@ -34,6 +34,9 @@ class NodesDraft : protected Draft {
   void set_exec();
   void set_exec_child();
   void set_graph();
+  void patch_stale();
+  void patch_fresh();
+  void update();
 };
 
 }  // namespace verify

@@ -11,7 +11,7 @@ constexpr std::size_t kMaxThere = 4;
 
 }  // namespace
 
-std::vector<Id> StreamMemoryGenerator::there() const {
+std::vector<Id> StreamMemoryDraft::there() const {
   std::vector<Id> ids;
   for (const auto& [id, buffer] : state_.buffers()) {
     if (buffer.alive && buffer.of_stream && !buffer.capture) ids.push_back(id);
@@ -19,7 +19,7 @@ std::vector<Id> StreamMemoryGenerator::there() const {
   return ids;
 }
 
-std::vector<Id> StreamMemoryGenerator::own_pools() const {
+std::vector<Id> StreamMemoryDraft::own_pools() const {
   std::vector<Id> ids;
   for (const auto& [id, pool] : state_.pools()) {
     if (pool.alive && !pool.of_device) ids.push_back(id);
@@ -27,29 +27,29 @@ std::vector<Id> StreamMemoryGenerator::own_pools() const {
   return ids;
 }
 
-std::uint64_t StreamMemoryGenerator::size() {
+std::uint64_t StreamMemoryDraft::size() {
   static constexpr std::array<std::uint64_t, 5> kSizes = {64, 256, 512, 1000, 4096};
   return kSizes[choices_.below(kSizes.size())];
 }
 
 // Gives the stream work that races with nothing, after waiting for the device where needed; a capture cannot wait.
-bool StreamMemoryGenerator::give(Id stream, NodeParams params) {
+bool StreamMemoryDraft::give(Id stream, NodeParams params) {
   const Enqueue command{stream, std::move(params), 0};
   if (state_.check(command)) return false;
   const std::vector<ByteRange> ranges = state_.ranges_of(command.params, 1);
   if (const CaptureState* capture = state_.capture_of(stream)) {
-    return !state_.node_races(capture->graph, ranges, capture->behind.at(stream)) && hands_.take(command);
+    return !state_.node_races(capture->graph, ranges, capture->behind.at(stream)) && take(command);
   }
-  if (state_.work_races(ranges, stream)) hands_.take(Synchronize{Target::kDevice, 0});
-  return !state_.work_races(ranges, stream) && hands_.take(command);
+  if (state_.work_races(ranges, stream)) take(Synchronize{Target::kDevice, 0});
+  return !state_.work_races(ranges, stream) && take(command);
 }
 
-bool StreamMemoryGenerator::allocate(Id stream, std::uint64_t bytes, Id* buffer) {
-  MallocAsync command{hands_.buffer, bytes, stream, {}};
+bool StreamMemoryDraft::allocate(Id stream, std::uint64_t bytes, Id* buffer) {
+  MallocAsync command{next_.buffer, bytes, stream, {}};
   const std::vector<Id> pools = own_pools();
   if (!pools.empty() && choices_.percent(40)) command.pool = pick(pools);
-  if (!hands_.take(command) || state_.buffer(command.buffer) == nullptr) return false;
-  *buffer = hands_.buffer++;
+  if (!take(command) || state_.buffer(command.buffer) == nullptr) return false;
+  *buffer = next_.buffer++;
   MemsetParams fill;
   fill.dst = {*buffer, 0};
   fill.value = static_cast<std::uint32_t>(choices_.below(1 << 16));
@@ -58,7 +58,7 @@ bool StreamMemoryGenerator::allocate(Id stream, std::uint64_t bytes, Id* buffer)
   return give(stream, fill);
 }
 
-void StreamMemoryGenerator::carry_out(Id stream, Id buffer) {
+void StreamMemoryDraft::carry_out(Id stream, Id buffer) {
   std::vector<Id> targets;
   for (const auto& [id, other] : state_.buffers()) {
     if (other.alive && !other.runtime_places() && other.memory == MemoryKind::kDevice) targets.push_back(id);
@@ -72,34 +72,34 @@ void StreamMemoryGenerator::carry_out(Id stream, Id buffer) {
   give(stream, copy);
 }
 
-void StreamMemoryGenerator::order(Id before, Id behind) {
+void StreamMemoryDraft::order_streams(Id before, Id behind) {
   std::vector<Id> events = state_.live_events();
   if (events.empty()) {
-    if (!hands_.take(DeclareEvent{hands_.event})) return;
-    events.push_back(hands_.event++);
+    if (!take(DeclareEvent{next_.event})) return;
+    events.push_back(next_.event++);
   }
   const Id event = pick(events);
-  if (hands_.take(RecordEvent{event, before})) hands_.take(WaitEvent{behind, event});
+  if (take(RecordEvent{event, before})) take(WaitEvent{behind, event});
 }
 
 // Orders the free behind all work that uses the memory.
-void StreamMemoryGenerator::free(Id buffer, Id stream) {
-  if (state_.work_races({{buffer, 0, kToTheEnd, true}}, stream)) hands_.take(Synchronize{Target::kDevice, 0});
-  hands_.take(FreeAsync{buffer, stream});
+void StreamMemoryDraft::free(Id buffer, Id stream) {
+  if (state_.work_races({{buffer, 0, kToTheEnd, true}}, stream)) take(Synchronize{Target::kDevice, 0});
+  take(FreeAsync{buffer, stream});
 }
 
-void StreamMemoryGenerator::free_somehow(Id buffer) {
+void StreamMemoryDraft::free_somehow(Id buffer) {
   if (choices_.percent(20)) {
-    hands_.take(Free{buffer});
+    take(Free{buffer});
   } else {
     free(buffer, pick(state_.live_streams()));
   }
 }
 
-void StreamMemoryGenerator::reuse() {
+void StreamMemoryDraft::reuse() {
   while (state_.live_streams().size() < 3) {
     const std::size_t streams = state_.live_streams().size();
-    hands_.declare_stream();
+    declare_stream();
     if (state_.live_streams().size() == streams) break;
   }
   const std::vector<Id> streams = state_.live_streams();
@@ -107,28 +107,28 @@ void StreamMemoryGenerator::reuse() {
   const std::uint64_t bytes = size();
   Id old = 0, fresh = 0;
   if (!allocate(first, bytes, &old)) return;
-  for (std::uint64_t i = choices_.below(3); i > 0; --i) hands_.work(first);
+  for (std::uint64_t i = choices_.below(3); i > 0; --i) work(first);
   carry_out(first, old);
   // If the memory is handed over, the other stream uses and frees it, and the stream that allocated it goes on with an
   // allocation.
   const bool hands_over = first != second && choices_.percent(35);
   const Id last = hands_over ? second : first, next = hands_over ? first : second;
   if (hands_over) {
-    order(first, second);
-    for (std::uint64_t i = choices_.below(3); i > 0; --i) hands_.work(last);
+    order_streams(first, second);
+    for (std::uint64_t i = choices_.below(3); i > 0; --i) work(last);
     carry_out(last, old);
   }
   // Frees the memory only where stream order suffices, because here nothing is waited for.
-  if (!state_.work_races({{old, 0, kToTheEnd, true}}, last)) hands_.take(FreeAsync{old, last});
-  if (last != next && choices_.percent(35)) order(last, next);
+  if (!state_.work_races({{old, 0, kToTheEnd, true}}, last)) take(FreeAsync{old, last});
+  if (last != next && choices_.percent(35)) order_streams(last, next);
   if (!allocate(next, bytes, &fresh)) return;
   carry_out(next, fresh);
-  if (choices_.percent(40)) hands_.take(Synchronize{Target::kStream, next});
+  if (choices_.percent(40)) take(Synchronize{Target::kStream, next});
   if (choices_.percent(60)) free(fresh, next);
 }
 
-void StreamMemoryGenerator::act() {
-  if (choices_.percent(70)) hands_.by_fields(Topic::kPools);
+void StreamMemoryDraft::stream_memory() {
+  if (choices_.percent(70)) by_fields(Topic::kPools);
   const std::vector<Id> buffers = there();
   if (buffers.size() < kMaxThere && choices_.percent(60)) return reuse();
   if (buffers.size() < kMaxThere && (buffers.empty() || choices_.percent(30))) {
@@ -140,9 +140,9 @@ void StreamMemoryGenerator::act() {
   const Id buffer = pick(buffers);
   const std::uint64_t draw = choices_.below(100);
   if (draw < 25) {
-    hands_.take(Read{buffer});
+    take(Read{buffer});
   } else if (draw < 35) {
-    hands_.take(Write{buffer, choices_.below(1000)});
+    take(Write{buffer, choices_.below(1000)});
   } else if (draw < 55) {
     if (state_.buffer(buffer)->filled) carry_out(pick(state_.live_streams()), buffer);
   } else {
@@ -150,17 +150,17 @@ void StreamMemoryGenerator::act() {
   }
 }
 
-void StreamMemoryGenerator::in_capture(Id stream) {
+void StreamMemoryDraft::in_capture(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
   const unsigned likely = capture == nullptr || capture->valid ? 35 : 95;  // an invalid capture with memory is rare
   for (const auto& [id, captured] : state_.buffers()) {
     const bool open = captured.alive && captured.capture && !captured.has_free_node;
-    if (open && choices_.percent(likely) && hands_.take(FreeAsync{id, stream})) return;
+    if (open && choices_.percent(likely) && take(FreeAsync{id, stream})) return;
   }
   Id buffer = 0;
   if (!allocate(stream, size(), &buffer)) return;
   if (choices_.percent(80)) carry_out(stream, buffer);
-  if (choices_.percent(60)) hands_.take(FreeAsync{buffer, stream});
+  if (choices_.percent(60)) take(FreeAsync{buffer, stream});
 }
 
 }  // namespace verify

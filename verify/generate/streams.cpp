@@ -6,67 +6,102 @@ namespace verify {
 
 namespace {
 
-constexpr int kAttempts = 4;
+constexpr int kWorkAttempts = 4;
 constexpr std::size_t kMaxStreams = 4, kMaxEvents = 4;
 
 }  // namespace
 
-void StreamGenerator::declare_stream() {
+void StreamsDraft::declare_stream() {
   if (state_.live_streams().size() >= kMaxStreams) return;
   DeclareStream command;
-  command.stream = names_.stream;
+  command.stream = next_.stream;
   command.non_blocking = choices_.percent(40);
   if (choices_.percent(15)) command.priority = static_cast<std::int32_t>(choices_.below(5)) - 2;
   if (swarm_.devices && choices_.percent(60)) command.device = 1;
-  if (swarm_.captures && choices_.percent(8)) command = {names_.stream, false, 0, true, 0};
-  if (take_(command)) ++names_.stream;
+  if (swarm_.captures && choices_.percent(8)) command = {next_.stream, false, 0, true, 0};
+  if (take(command)) ++next_.stream;
 }
 
-void StreamGenerator::declare_event() {
+void StreamsDraft::declare_event() {
   if (state_.live_events().size() >= kMaxEvents) return;
   const Id device = swarm_.devices && choices_.percent(50) ? 1 : 0;
-  DeclareEvent command{names_.event, choices_.percent(25), choices_.percent(15)};
+  DeclareEvent command{next_.event, choices_.percent(25), choices_.percent(15)};
   if (choices_.percent(15)) command.release = choices_.percent(50) ? EventRelease::kDevice : EventRelease::kSystem;
   command.device = device;
-  if (take_(command)) ++names_.event;
+  if (take(command)) ++next_.event;
 }
 
 // An event of the stream's device.
-std::optional<Id> StreamGenerator::event_for(Id stream) {
+std::optional<Id> StreamsDraft::event_for(Id stream) {
   const Id device = state_.device_of_stream(stream);
   std::vector<Id> events = state_.live_events();
   std::erase_if(events, [&](Id event) { return state_.device_of_event(event) != device; });
   if (!events.empty()) return pick(events);
-  if (device == 0 || !take_(DeclareEvent{names_.event, false, false, EventRelease::kDefault, device})) return {};
-  return names_.event++;
+  if (device == 0 || !take(DeclareEvent{next_.event, false, false, EventRelease::kDefault, device})) return {};
+  return next_.event++;
 }
 
 // Mostly records the event on a stream of its device: on a stream of another device recording is refused.
-void StreamGenerator::record(Id event) {
+void StreamsDraft::record(Id event) {
   std::vector<Id> streams = state_.live_streams();
   if (!choices_.percent(20))
     std::erase_if(streams, [&](Id s) { return state_.device_of_stream(s) != state_.device_of_event(event); });
-  if (!streams.empty()) take_(RecordEvent{event, pick(streams)});
+  if (!streams.empty()) take(RecordEvent{event, pick(streams)});
 }
 
-void StreamGenerator::peers() {
-  const Id device = static_cast<Id>(choices_.below(2)), peer = choices_.percent(90) ? 1 - device : device;
-  take_(Synchronize{Target::kDevice, 0});
-  const std::uint64_t draw = choices_.below(100);
-  if (draw < 15) {
-    take_(PeerAccess{PeerVerb::kCan, device, peer});
-  } else if (draw < 65) {
-    take_(PeerAccess{PeerVerb::kEnable, device, peer});
-  } else if (draw < 80) {
-    take_(PeerAccess{PeerVerb::kDisable, device, peer});
+void StreamsDraft::stream_or_event() {
+  const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
+  if (streams.size() < 3 && choices_.percent(50)) {
+    declare_stream();
+  } else if (events.empty()) {
+    declare_event();
   } else {
-    ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(nullptr));
-    std::optional<NodeParams> params = generator.peer_copy(PeerCopy::kBlocking);
-    if (params && !state_.check(Enqueue{kNullStream, *params, 0})) take_(Enqueue{kNullStream, *params, 0});
+    const Id event = pick(events);
+    // HIP: waiting for an event that was never recorded does not wait.
+    if (!choices_.percent(8)) record(event);
+    if (choices_.percent(15)) record(event);
+    take(WaitEvent{pick(streams), event});
   }
 }
 
-std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {
+void StreamsDraft::destroy_stream_or_event() {
+  const std::vector<Id> streams = state_.live_streams(), events = state_.live_events();
+  if (choices_.percent(50) && streams.size() > 1) {
+    take(Destroy{Target::kStream, streams[choices_.between(1, streams.size() - 1)]});
+  } else if (!events.empty()) {
+    take(Destroy{Target::kEvent, pick(events)});
+  }
+}
+
+void StreamsDraft::synchronize() {
+  const std::vector<Id> events = state_.live_events();
+  if (!events.empty() && choices_.percent(30)) {
+    take(Synchronize{Target::kEvent, pick(events)});
+  } else if (choices_.percent(50)) {
+    take(Synchronize{Target::kStream, pick(state_.live_streams())});
+  } else {
+    take(Synchronize{Target::kDevice, 0});
+  }
+}
+
+void StreamsDraft::peers() {
+  const Id device = static_cast<Id>(choices_.below(2)), peer = choices_.percent(90) ? 1 - device : device;
+  take(Synchronize{Target::kDevice, 0});
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 15) {
+    take(PeerAccess{PeerVerb::kCan, device, peer});
+  } else if (draw < 65) {
+    take(PeerAccess{PeerVerb::kEnable, device, peer});
+  } else if (draw < 80) {
+    take(PeerAccess{PeerVerb::kDisable, device, peer});
+  } else {
+    ParamsGenerator generator(choices_, swarm_, state_, usable_on_streams(nullptr));
+    std::optional<NodeParams> params = generator.peer_copy(PeerCopy::kBlocking);
+    if (params && !state_.check(Enqueue{kNullStream, *params, 0})) take(Enqueue{kNullStream, *params, 0});
+  }
+}
+
+std::vector<Id> StreamsDraft::usable_on_streams(const GraphState* graph) const {
   std::vector<Id> ids;
   for (const auto& [id, buffer] : state_.buffers()) {
     if (!buffer.alive) continue;
@@ -82,10 +117,10 @@ std::vector<Id> StreamGenerator::usable_buffers(const GraphState* graph) const {
 }
 
 // Draws work for a stream. Avoids races by waiting, or, during a capture, by leaving the work out.
-bool StreamGenerator::work(Id stream) {
+bool StreamsDraft::work(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::vector<Id> usable = usable_buffers(capture == nullptr ? nullptr : &capture->graph);
+  for (int attempt = 0; attempt < kWorkAttempts; ++attempt) {
+    const std::vector<Id> usable = usable_on_streams(capture == nullptr ? nullptr : &capture->graph);
     if (usable.empty()) return false;
     ParamsGenerator generator(choices_, swarm_, state_, usable);
     if (swarm_.devices) generator.run_on(state_.device_of_stream(stream));
@@ -99,46 +134,48 @@ bool StreamGenerator::work(Id stream) {
     if (capture != nullptr) {
       if (state_.node_races(capture->graph, ranges, capture->behind.at(stream))) continue;
     } else if (state_.work_races(ranges, stream)) {
-      if (!state_.captures().empty() || !take_(Synchronize{Target::kDevice, 0})) continue;
+      if (!state_.captures().empty() || !take(Synchronize{Target::kDevice, 0})) continue;
     }
     Enqueue placed = command;
     if (!state_.per_thread(stream)) placed.thread = other_thread();
-    if (take_(placed)) return true;
+    if (take(placed)) return true;
   }
   return false;
 }
 
-void StreamGenerator::eager_work() {
+void StreamsDraft::eager_work() {
+  if (!swarm_.eager) return;
   const Id stream = pick(state_.live_streams());
   for (std::uint64_t i = choices_.between(1, 3); i > 0; --i) work(stream);
 }
 
-void StreamGenerator::query() {
+void StreamsDraft::query() {
+  if (!swarm_.eager) return;
   const std::vector<Id> events = state_.live_events();
   const std::uint64_t draw = choices_.below(100);
   if (draw < 40 || events.empty()) {
     const Id stream = pick(state_.live_streams());
     // Waiting for the null stream waits for the blocking streams, too.
-    if (choices_.percent(60)) take_(Synchronize{Target::kStream, choices_.percent(30) ? kNullStream : stream});
-    take_(Query{Target::kStream, stream, 0});
+    if (choices_.percent(60)) take(Synchronize{Target::kStream, choices_.percent(30) ? kNullStream : stream});
+    take(Query{Target::kStream, stream, 0});
   } else if (draw < 75) {
     const Id event = pick(events);
-    if (choices_.percent(60)) take_(Synchronize{Target::kEvent, event});
-    take_(Query{Target::kEvent, event, 0});
+    if (choices_.percent(60)) take(Synchronize{Target::kEvent, event});
+    take(Query{Target::kEvent, event, 0});
   } else {
     const Elapsed command{pick(events), pick(events)};
     if (choices_.percent(70)) {
       record(command.from);
       record(command.to);
-      take_(Synchronize{Target::kDevice, 0});
+      take(Synchronize{Target::kDevice, 0});
     }
-    take_(command);
+    take(command);
   }
 }
 
 // ---- captures
 
-std::vector<Id> StreamGenerator::capturing() const {
+std::vector<Id> StreamsDraft::capturing() const {
   std::vector<Id> streams;
   for (const Id stream : state_.live_streams()) {
     if (state_.capture_of(stream) != nullptr) streams.push_back(stream);
@@ -146,7 +183,7 @@ std::vector<Id> StreamGenerator::capturing() const {
   return streams;
 }
 
-bool StreamGenerator::begin() {
+bool StreamsDraft::begin() {
   const std::vector<Id> streams = state_.live_streams();
   BeginCapture command;
   command.stream = pick(streams);
@@ -163,25 +200,26 @@ bool StreamGenerator::begin() {
       for (const NodeState& node : graph.nodes) command.after.push_back(node.id);
     }
   }
-  return take_(command) && state_.capture_of(command.stream) != nullptr;
+  return take(command) && state_.capture_of(command.stream) != nullptr;
 }
 
-void StreamGenerator::capture() {
+void StreamsDraft::capture() {
+  if (!swarm_.captures) return;
   if (state_.live_streams().size() < 2) declare_stream();
   if (state_.live_events().size() < 2) declare_event();
-  if (choices_.percent(6)) take_(ExchangeCaptureMode{static_cast<CaptureMode>(choices_.below(3)), other_thread()});
+  if (choices_.percent(6)) take(ExchangeCaptureMode{static_cast<CaptureMode>(choices_.below(3)), other_thread()});
   if (!begin()) return;
   for (std::uint64_t turns = choices_.between(2, 10); turns > 0; --turns) act_during_capture();
   end_captures();
 }
 
-void StreamGenerator::act_during_capture() {
+void StreamsDraft::act_during_capture() {
   const std::vector<Id> streams = capturing();
   if (streams.empty()) return;
   const Id stream = pick(streams);
   const std::uint64_t draw = choices_.below(100);
   if (swarm_.stream_memory && choices_.percent(25)) {
-    allocate_(stream);
+    in_capture(stream);
   } else if (draw < 52) {
     work(stream);
   } else if (draw < 66) {
@@ -191,7 +229,7 @@ void StreamGenerator::act_during_capture() {
   } else if (draw < 82) {
     launch_into(stream);
   } else if (draw < 88) {
-    by_fields_(Topic::kCaptures);
+    by_fields(Topic::kCaptures);
   } else if (draw < 91) {
     change_dependencies(stream);
   } else if (draw < 95) {
@@ -201,26 +239,26 @@ void StreamGenerator::act_during_capture() {
     forbidden();
     // Memory of a capture that became invalid is freed there now: by chance alone it would hardly ever be.
     const CaptureState* capture = state_.capture_of(stream);
-    if (swarm_.stream_memory && capture != nullptr && !capture->valid) allocate_(stream);
+    if (swarm_.stream_memory && capture != nullptr && !capture->valid) in_capture(stream);
   }
 }
 
-void StreamGenerator::fork() {
+void StreamsDraft::fork() {
   const Id stream = pick(capturing());
   const std::optional<Id> event = event_for(stream);
   if (!event) return;
-  take_(RecordEvent{*event, stream});
+  take(RecordEvent{*event, stream});
   const WaitEvent wait{pick(state_.live_streams()), *event};
-  if (state_.answer(wait).status == 0 || (swarm_.forbidden && choices_.percent(20))) take_(wait);
+  if (state_.answer(wait).status == 0 || (swarm_.forbidden && choices_.percent(20))) take(wait);
 }
 
-void StreamGenerator::join() {
+void StreamsDraft::join() {
   const std::vector<CaptureState>& captures = state_.captures();
   if (!captures.empty()) join_everything(captures[choices_.below(captures.size())]);
 }
 
 // The origin waits for everything that the capture's other streams have.
-void StreamGenerator::join_everything(const CaptureState& capture) {
+void StreamsDraft::join_everything(const CaptureState& capture) {
   if (!capture.valid) return;
   const Id origin = capture.origin;
   std::vector<Id> others;
@@ -229,11 +267,11 @@ void StreamGenerator::join_everything(const CaptureState& capture) {
   }
   for (const Id stream : others) {
     const std::optional<Id> event = event_for(stream);
-    if (event && take_(RecordEvent{*event, stream})) take_(WaitEvent{origin, *event});
+    if (event && take(RecordEvent{*event, stream})) take(WaitEvent{origin, *event});
   }
 }
 
-void StreamGenerator::launch_into(Id stream) {
+void StreamsDraft::launch_into(Id stream) {
   std::vector<Id> execs;
   for (const auto& [id, exec] : state_.execs()) {
     if (exec.alive && !state_.check(Launch{id, stream})) execs.push_back(id);
@@ -242,59 +280,59 @@ void StreamGenerator::launch_into(Id stream) {
   if (execs.empty() || capture == nullptr) return;
   const Id exec = pick(execs);
   const std::vector<ByteRange> ranges = state_.exec(exec)->graph.ranges();
-  if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take_(Launch{exec, stream});
+  if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take(Launch{exec, stream});
 }
 
 // Mostly adds to the present dependencies. Replaced dependencies let later work race, which work() avoids.
-void StreamGenerator::change_dependencies(Id stream) {
+void StreamsDraft::change_dependencies(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
   CaptureAfter command{stream, {}, choices_.percent(60)};
   for (const NodeState& node : capture->graph.nodes) {
     if (choices_.percent(35)) command.nodes.push_back(node.id);
   }
-  take_(command);
+  take(command);
 }
 
 // Draws a call that HIP refuses during a capture. The refusal and the effect on the capture are observed.
-void StreamGenerator::forbidden() {
+void StreamsDraft::forbidden() {
   const Id stream = pick(state_.live_streams());
   const std::vector<Id> events = state_.live_events();
   switch (choices_.below(9)) {
     case 0:
-      take_(Synchronize{Target::kStream, stream, state_.per_thread(stream) ? 0 : other_thread()});
+      take(Synchronize{Target::kStream, stream, state_.per_thread(stream) ? 0 : other_thread()});
       break;
     case 1:
-      take_(Synchronize{Target::kDevice, 0, other_thread()});
+      take(Synchronize{Target::kDevice, 0, other_thread()});
       break;
     case 2:
-      take_(Query{Target::kStream, stream, 0});
+      take(Query{Target::kStream, stream, 0});
       break;
     case 3:
-      if (!events.empty()) take_(Query{Target::kEvent, pick(events), 0});
+      if (!events.empty()) take(Query{Target::kEvent, pick(events), 0});
       break;
     case 4:
-      if (!events.empty()) take_(Synchronize{Target::kEvent, pick(events)});
+      if (!events.empty()) take(Synchronize{Target::kEvent, pick(events)});
       break;
     case 5:
-      by_fields_(Topic::kForbidden);
+      by_fields(Topic::kForbidden);
       break;
     case 6:
       work(kNullStream);
       break;
     case 7:
-      take_(BeginCapture{choices_.percent(60) && !capturing().empty() ? pick(capturing()) : stream,
-                         static_cast<CaptureMode>(choices_.below(3)),
-                         {},
-                         {},
-                         0});
+      take(BeginCapture{choices_.percent(60) && !capturing().empty() ? pick(capturing()) : stream,
+                        static_cast<CaptureMode>(choices_.below(3)),
+                        {},
+                        {},
+                        0});
       break;
     default:
-      if (choices_.percent(50)) take_(Destroy{Target::kStream, stream});
+      if (choices_.percent(50)) take(Destroy{Target::kStream, stream});
       break;
   }
 }
 
-void StreamGenerator::end_captures() {
+void StreamsDraft::end_captures() {
   while (!state_.captures().empty()) {
     const std::size_t open = state_.captures().size();
     end(state_.captures().back().serial);
@@ -302,17 +340,17 @@ void StreamGenerator::end_captures() {
   }
 }
 
-void StreamGenerator::end(std::uint64_t serial) {
+void StreamsDraft::end(std::uint64_t serial) {
   const auto find = [&]() -> const CaptureState* {
     const auto& all = state_.captures();
     const auto found = std::ranges::find(all, serial, &CaptureState::serial);
     return found == all.end() ? nullptr : &*found;
   };
   const bool careless = swarm_.forbidden && choices_.percent(25);
-  if (careless && choices_.percent(15)) take_(BeginCapture{find()->origin, CaptureMode::kGlobal, {}, {}, 0});
+  if (careless && choices_.percent(15)) take(BeginCapture{find()->origin, CaptureMode::kGlobal, {}, {}, 0});
   if (!careless) join_everything(*find());
   const CaptureState& capture = *find();
-  const Id graph = capture.into ? *capture.into : names_.graph;
+  const Id graph = capture.into ? *capture.into : next_.graph;
   const bool into = capture.into.has_value();
   EndCapture command{capture.origin, graph, capture.thread};
   if (careless && choices_.percent(30)) {
@@ -323,14 +361,14 @@ void StreamGenerator::end(std::uint64_t serial) {
       wrong.stream = pick(state_.live_streams());
     }
     // Only an end that succeeds uses up the graph's name.
-    if (state_.answer(wrong).status != 0) take_(wrong);
+    if (state_.answer(wrong).status != 0) take(wrong);
   }
-  if (careless && choices_.percent(10) && take_(Destroy{Target::kStream, command.stream})) return;
-  if (find() == nullptr || !take_(command)) return;
+  if (careless && choices_.percent(10) && take(Destroy{Target::kStream, command.stream})) return;
+  if (find() == nullptr || !take(command)) return;
   const GraphState* made = state_.graph(graph);
   if (made == nullptr || !made->alive) return;
-  if (!into) ++names_.graph;
-  if (choices_.percent(80) && take_(Instantiate{names_.exec, graph})) ++names_.exec;
+  if (!into) ++next_.graph;
+  if (choices_.percent(80) && take(Instantiate{next_.exec, graph})) ++next_.exec;
 }
 
 }  // namespace verify

@@ -1,55 +1,43 @@
-// Generators of eager work, queries and stream captures. Internal to verify/generate.
+// Generators of streams and events, eager work, queries and stream captures. Internal to verify/generate.
 //
 // A capture is drawn as one episode, because buffers must not move during it: work on the origin, forks and joins,
 // launches that become child nodes, eager work elsewhere, questions, and, seldom, something that HIP forbids. Most
 // episodes end well and are instantiated.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <vector>
-
-#include "verify/generate/choices.h"
-#include "verify/generate/names.h"
-#include "verify/generate/params.h"
-#include "verify/program/state.h"
+#include "verify/generate/nodes.h"
 
 namespace verify {
 
-class StreamGenerator {
- public:
-  StreamGenerator(Choices& choices, const Swarm& swarm, const State& state, NextNames& names,
-                  std::function<bool(const Command&)> take, std::function<void(Topic)> by_fields,
-                  std::function<void(Id stream)> allocate)
-      : choices_(choices),
-        swarm_(swarm),
-        state_(state),
-        names_(names),
-        take_(std::move(take)),
-        by_fields_(std::move(by_fields)),
-        allocate_(std::move(allocate)) {}
+class StreamsDraft : protected NodesDraft {
+ protected:
+  using NodesDraft::NodesDraft;
 
   void declare_stream();
-  void declare_event();
+  void stream_or_event();
+  void destroy_stream_or_event();
+  void synchronize();
   void eager_work();
   void query();
   void capture();
   // Draws any work for a stream, without races; false: no work was added.
   bool work(Id stream);
-  void record(Id event);
   // Access of devices to each other's memory, and a copy that names the device of each end.
   void peers();
-  // Ends all open captures, so that later commands may touch memory.
-  void end_captures();
+  // Memory, on a stream that captures.
+  virtual void in_capture(Id stream) = 0;
 
  private:
-  [[nodiscard]] Id pick(const std::vector<Id>& ids) { return ids[choices_.below(ids.size())]; }
-  [[nodiscard]] std::vector<Id> usable_buffers(const GraphState* graph) const;
+  [[nodiscard]] std::vector<Id> usable_on_streams(const GraphState* graph) const;
   [[nodiscard]] std::vector<Id> capturing() const;
   Id other_thread() { return static_cast<Id>(choices_.percent(85) ? 0 : choices_.between(1, 2)); }
+  void declare_event();
+  void record(Id event);
   std::optional<Id> event_for(Id stream);
   bool begin();
   void act_during_capture();
+  // Ends all open captures, so that later commands may touch memory.
+  void end_captures();
   void fork();
   void join();
   void launch_into(Id stream);
@@ -57,14 +45,6 @@ class StreamGenerator {
   void forbidden();
   void join_everything(const CaptureState& capture);
   void end(std::uint64_t serial);
-
-  Choices& choices_;
-  const Swarm& swarm_;
-  const State& state_;
-  NextNames& names_;
-  std::function<bool(const Command&)> take_;
-  std::function<void(Topic)> by_fields_;
-  std::function<void(Id stream)> allocate_;  // memory, on a stream that captures
 };
 
 }  // namespace verify

@@ -1,0 +1,66 @@
+// fuzz::WorkerPool: the worker processes of a campaign, and the memory that they share with it.
+//
+// Deals the shard's programs to the workers. A worker that dies or hangs loses its program, which is a finding (P11),
+// and another process takes the next program.
+#pragma once
+
+#include <vector>
+
+#include "fuzz/board.h"
+#include "fuzz/child.h"
+#include "fuzz/found.h"
+#include "fuzz/worker.h"
+
+namespace fuzz {
+
+class WorkerPool {
+ public:
+  // The references outlive this object. `news` gets each line of each worker; messages go into the result.
+  WorkerPool(const CampaignOptions& options, Setup& setup, const Corpus& corpus, Found& found,
+             verify::CampaignResult& result, Child::Handle news)
+      : options_(options), setup_(setup), corpus_(corpus), found_(found), result_(result), news_(std::move(news)) {}
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  ~WorkerPool();  // the processes have ended before
+
+  // `first_place`: of the shard; an earlier session settled the places before it.
+  [[nodiscard]] hip::Status start(std::uint64_t first_place);
+  [[nodiscard]] std::vector<const Child*> children() const;
+  void read();
+  // Replaces the workers that have ended, unless no program is left for them.
+  void reap();
+  // Ends and replaces the workers that hang.
+  void watch();
+  // Kills all workers; none is replaced from here on.
+  void stop();
+  void wait();
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] std::vector<const Board*> boards() const;
+  // The place of the shard below which every program is settled.
+  [[nodiscard]] std::uint64_t settled() const { return settled_below(*deal_, boards()); }
+
+ private:
+  struct Worker {
+    Child child;
+    Board* board = nullptr;
+    Share share;
+    bool finished = false;
+  };
+  [[nodiscard]] hip::Status start(Worker& worker);
+  void lost(Worker& worker, const std::string& how);
+  void go_on(Worker& worker);
+
+  const CampaignOptions& options_;
+  Setup& setup_;
+  const Corpus& corpus_;
+  Found& found_;
+  verify::CampaignResult& result_;
+  const Child::Handle news_;
+  Board* boards_ = nullptr;
+  Deal* deal_ = nullptr;
+  std::vector<Worker> workers_;
+  bool stopped_ = false;
+};
+
+}  // namespace fuzz
