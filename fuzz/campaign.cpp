@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -44,15 +45,14 @@ class Campaign {
     result.seed = options.seed;
     result.size = options.size;
     result.jobs = options.jobs;
-    for (const verify::Property& property : verify::properties()) {
-      result.properties[std::string(property.name)] = {};
-      result.property_sentences[std::string(property.name)] = property.sentence;
-    }
-    result.sampling = {
-        {"P2, everything else compared around each exec operation", fmt::format("1 in {} programs", kIsolationEvery)},
-        {"P4, every call fails in turn", fmt::format("1 in {} programs", kEveryCallFailsEvery)},
-        {"P9, equal variants", fmt::format("1 in {} programs", kHoweverBuiltEvery)},
-        {"P5, every legal order", fmt::format("1 in {} programs", kEveryOrderEvery)}};
+    verify::Session& session = result.session;
+    session.name = fmt::format("{}", std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+    session.begun = now();
+    session.shard = options.shard;
+    session.shards = options.shards;
+    session.quirks = !options.setup.no_quirks;
+    session.properties = options.properties;
+    describe_checks(result);
   }
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
@@ -180,7 +180,8 @@ class Campaign {
     const SetupOptions& setup = options_.setup;
     hip::Result<Remembered> remembered =
         memory.value()->begin({options_.version, setup.subject, setup.baseline, setup.fault, options_.seed,
-                               options_.size, !setup.no_quirks, options_.properties, options_.shard, options_.shards});
+                               options_.size, !setup.no_quirks, options_.properties, options_.shard, options_.shards},
+                              outcome_.result.session.name);
     if (!remembered) return remembered.error();
     hip::Result<Corpus> corpus = memory.value()->corpus();
     if (!corpus) return corpus.error();
@@ -195,6 +196,9 @@ class Campaign {
     first_place_ = remembered.next;
     if (remembered.begun_before) {
       verify::CampaignResult& result = outcome_.result;
+      result.session.programs_before = remembered.counts.programs;
+      result.session.seconds_before = remembered.counts.seconds;
+      remembered.counts.session = result.session;
       remembered.counts.jobs = options_.jobs;
       remembered.counts.interrupted = false;
       remembered.counts.unreachable = result.unreachable;
@@ -211,11 +215,7 @@ class Campaign {
   void remember(std::uint64_t settled, double shrinking_after = 0) {
     remembered_ns_ = steady_ns();
     if (!memory_) return;
-    verify::CampaignResult counts = outcome_.result;
-    counts.findings.clear();
-    counts.unreachable.clear();
-    counts.property_sentences.clear();
-    counts.sampling.clear();
+    verify::CampaignResult counts = counts_alone(outcome_.result);
     counts.seconds = seconds_of_judging(shrinking_after);
     sum_boards(workers_.boards(), counts);
     costs_.add_to(counts);
@@ -250,6 +250,8 @@ class Campaign {
     kill_everything();
     workers_.read();
     result.interrupted = outcome_.interrupted;
+    result.session.settled = std::min(settled, end_of_shard());
+    result.session.last = now();
     remember(settled, shrinking_after);
     if (memory_) found_.note_failure(memory_->end(outcome_.interrupted ? "interrupted" : "done"));
     result.seconds = seconds_of_judging(shrinking_after);

@@ -14,6 +14,7 @@
 
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
+#include "fuzz/memory_report.h"
 #include "hip/sync/sync.h"
 #include "reports/benchmarks.h"
 #include "reports/comparison.h"
@@ -114,6 +115,18 @@ hip::Result<std::optional<verify::CampaignResult>> load_earlier(const std::strin
   return std::optional<verify::CampaignResult>(std::move(result).value());
 }
 
+int report_database(const ReportCommand& command) {
+  hip::Result<SqlDatabase> database = copy_of_memory(command.file);
+  if (!database) return complain("report: " + database.error().message);
+  const hip::Result<MemoryContent> content = MemoryContent::read(database.value());
+  if (!content) return complain("report: " + content.error().message);
+  const hip::Result<std::optional<verify::CampaignResult>> earlier = load_earlier(command.compare);
+  if (!earlier) return complain(earlier.error().message);
+  std::vector<verify::CampaignResult> results = results_of(content.value());
+  const hip::Status written = write_reports(results, command.report, earlier.value() ? &*earlier.value() : nullptr);
+  return written ? static_cast<int>(kAgreed) : complain(written.error().message);
+}
+
 reports::Detail detail_of(const CampaignCommand& command) {
   if (command.verbose) return reports::Detail::kLong;
   return command.quiet ? reports::Detail::kFindings : reports::Detail::kShort;
@@ -197,6 +210,7 @@ int run(const ReportCommand& command) {
   if (const hip::Status status = usable_folder("--report", command.report); !status) {
     return complain(status.error().message);
   }
+  if (is_database(command.file)) return report_database(command);
   const hip::Result<nlohmann::ordered_json> json = load_json("report", command.file);
   if (!json) return complain(json.error().message);
   if (reports::holds_benchmarks(json.value())) return report_benchmarks(command);

@@ -4,7 +4,7 @@
 // A campaign is identified by the options that decide its programs and its findings: version, subject, baseline, fault,
 // seed, size, quirks and properties. Each of its shards continues where it stopped. Several processes may share a
 // database, one process for each shard. Programs with a database are mutants of its corpus as with --corpus, of the
-// entries that existed when the campaign began: all its shards and sessions use the same entries.
+// entries that existed when the campaign began: all its shards and sessions in a database use the same entries.
 //
 // Promises: keep_finding() returns when the finding is on the disk, so a finding printed after that survives a kill at
 // any moment. `next` of a shard never runs ahead of the findings: a killed campaign tries its unsettled programs again,
@@ -20,18 +20,10 @@
 #include <vector>
 
 #include "fuzz/corpus.h"
-#include "fuzz/sqlite.h"
+#include "fuzz/memory_tables.h"
 #include "verify/result.h"
 
 namespace fuzz {
-
-struct CampaignIdentity {
-  std::string version, subject, baseline, fault;
-  std::uint64_t seed = 1, size = 30;
-  bool quirks = true;
-  std::vector<std::string> properties;
-  std::uint64_t shard = 1, shards = 1;
-};
 
 // A finding as the database holds it: the data that a campaign needs to continue with it.
 struct KeptFinding {
@@ -57,7 +49,7 @@ class CampaignMemory {
   ~CampaignMemory() = default;
 
   // Begins the campaign's shard or continues it. An error when another process works on the shard.
-  [[nodiscard]] hip::Result<Remembered> begin(const CampaignIdentity& identity);
+  [[nodiscard]] hip::Result<Remembered> begin(const CampaignIdentity& identity, const std::string& session);
   // The programs that the campaign mutates. Entries that this version cannot read are left out.
   [[nodiscard]] hip::Result<Corpus> corpus();
   [[nodiscard]] hip::Status keep_program(const std::string& text);
@@ -90,8 +82,5 @@ class CampaignMemory {
   std::int64_t campaign_ = 0, shard_ = 0, session_ = 0;
   CoverageSeen seen_;
 };
-
-// Opens the database at `path`, and makes the tables of a new one. An error names the file and the remedy.
-[[nodiscard]] hip::Result<SqlDatabase> open_memory(const std::string& path);
 
 }  // namespace fuzz

@@ -32,6 +32,12 @@ struct ReportCommand {
 struct HistoryCommand {
   std::string db, json;
 };
+// Joins databases and reports of the shards of campaigns.
+struct MergeCommand {
+  std::vector<std::string> inputs;  // files, and folders that are searched
+  std::string output, report, json;
+  bool keep_going = false;  // leaves out what cannot be read
+};
 // Runs a command and records its calls of HIP.
 struct RecordCommand {
   std::vector<std::string> command;
@@ -63,6 +69,7 @@ struct ExportCommand {
 [[nodiscard]] int run(ExportCommand command);
 [[nodiscard]] int run(const ReportCommand& command);
 [[nodiscard]] int run(const HistoryCommand& command);
+[[nodiscard]] int run(const MergeCommand& command);
 [[nodiscard]] int run(const RecordCommand& command);
 [[nodiscard]] int check(const std::string& file);
 [[nodiscard]] int list_subjects(const std::string& json);

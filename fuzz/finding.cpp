@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "fuzz/faults/catalogue.h"
+#include "fuzz/files.h"
 #include "fuzz/isolate.h"
 #include "reports/bugs.h"
 #include "verify/program/picture.h"
@@ -245,6 +247,18 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
   }
   shrunk.program = shrink(checks);
   return shrunk;
+}
+
+void name_files(verify::Finding& finding, const std::string& folder, const SetupOptions& setup) {
+  finding.program_path = (std::filesystem::path(folder) / (finding.id + ".program")).string();
+  finding.replay = fmt::format("build/bin/hgcheck replay {}{}", finding.program_path, setup.arguments());
+}
+
+hip::Status write_program(const verify::Finding& finding) {
+  const hip::Status written = write_text(
+      finding.program_path,
+      fmt::format("# {}: {}\n# replay: {}\n{}", finding.id, finding.summary, finding.replay, finding.program_text));
+  return written ? write_code_objects(finding.program_path, finding.program_text) : written;
 }
 
 }  // namespace fuzz

@@ -36,6 +36,11 @@ inline constexpr std::uint64_t kFirstCostProgram = 1'000'000'000'000;
                                            const verify::Judgement& judgement, std::uint64_t index,
                                            std::uint64_t original_commands);
 
+// Names the file of the finding's program in a report folder, and the command that replays it.
+void name_files(verify::Finding& finding, const std::string& folder, const SetupOptions& setup);
+// Writes the program to that file, and the code objects that it names beside it.
+[[nodiscard]] hip::Status write_program(const verify::Finding& finding);
+
 // Shrinks while the most specific property stays the same and, if a client could see the divergence, it still can.
 // Every candidate runs in a process of its own. Where a fresh process is slow (a GPU), candidates share one process,
 // and only the shortest has to show the divergence in a fresh one.

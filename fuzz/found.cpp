@@ -79,21 +79,21 @@ verify::Finding Found::unshrunk(const Cause& cause) {
   verify::Finding finding = make_finding(setup_, program, judgement, cause.index, verify::counted_commands(program));
   finding.summary = cause.cause + " (not shrunk yet)";
   finding.cause = cause.cause;
+  finding.first = {now(), options_.shard, options_.shards, "", outcome_.result.session.name};
   entries_.push_back({cause.index, cause.death, false});
   name_files(finding);
   return finding;
 }
 
 void Found::name_files(verify::Finding& finding) const {
-  if (options_.report.empty()) return;
-  finding.program_path = (std::filesystem::path(options_.report) / (finding.id + ".program")).string();
-  finding.replay = fmt::format("build/bin/hgcheck replay {}{}", finding.program_path, setup_.arguments());
+  if (!options_.report.empty()) fuzz::name_files(finding, options_.report, options_.setup);
 }
 
 void Found::write_program(const verify::Finding& finding) {
   if (finding.program_path.empty()) return;
-  write_program(finding.program_path, fmt::format("# {}: {}\n# replay: {}\n{}", finding.id, finding.summary,
-                                                  finding.replay, finding.program_text));
+  if (const hip::Status written = fuzz::write_program(finding); !written) {
+    outcome_.result.messages.push_back(written.error().message);
+  }
 }
 
 void Found::write_program(const std::string& path, const std::string& text) {
@@ -162,6 +162,7 @@ void Found::take_shrunk(const nlohmann::json& line) {
   verify::Finding& old = outcome_.result.findings[shrunk_finding_];
   verify::Finding shrunk = std::move(carrier).value().findings.front();
   shrunk.seen = old.seen;
+  shrunk.first = old.first;
   shrunk.cause = old.cause;  // the cause of the unshrunk program: --accept names this cause
   name_files(shrunk);
   if (shrunk.program_path != old.program_path && !old.program_path.empty()) {
@@ -190,8 +191,10 @@ void Found::take_up(KeptFinding kept) {
     // The cause was accepted in an earlier session and is not accepted now.
     outcome_.result.reasons.erase("accepted: " + cause);
     const std::uint64_t seen = kept.finding.seen;
+    const verify::Sighting first = kept.finding.first;
     kept.finding = unshrunk({kept.index, kept.finding.property, cause, seen, kept.death});
     kept.finding.seen = seen;
+    kept.finding.first = first;
     kept.accepted = kept.shrunk = false;
   } else {
     entries_.push_back({kept.index, kept.death, kept.shrunk});
@@ -236,25 +239,44 @@ void Found::drop_unshrunk() {
   outcome_.result.findings = std::move(kept);
 }
 
-// Different first symptoms may shrink to the same program.
-void Found::merge_equal_findings() {
-  std::vector<verify::Finding>& findings = outcome_.result.findings;
+std::vector<verify::Finding> fold_equal(
+    std::vector<verify::Finding> findings,
+    const std::function<void(const verify::Finding& into, const verify::Finding& folded)>& folded) {
   std::vector<verify::Finding> kept;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // property and program -> place in `kept`
   for (verify::Finding& finding : findings) {
-    const auto same = std::find_if(kept.begin(), kept.end(), [&](const verify::Finding& other) {
-      return other.property == finding.property && other.program_text == finding.program_text;
-    });
-    if (same == kept.end()) {
+    const auto [place, fresh] = places.try_emplace({finding.property, finding.program_text}, kept.size());
+    if (fresh) {
       kept.push_back(std::move(finding));
       continue;
     }
-    same->seen += finding.seen;
-    std::error_code ignored;
-    if (!finding.program_path.empty() && finding.program_path != same->program_path) {
-      std::filesystem::remove(finding.program_path, ignored);
-    }
+    verify::Finding& same = kept[place->second];
+    same.seen += finding.seen;
+    folded(same, finding);
   }
-  findings = std::move(kept);
+  return kept;
+}
+
+void Found::merge_equal_findings() {
+  outcome_.result.findings = fold_equal(
+      std::move(outcome_.result.findings), [this](const verify::Finding& into, const verify::Finding& folded) {
+        for (verify::Session::Cause& cause : outcome_.result.session.causes) {
+          if (cause.finding == folded.id) cause.finding = into.id;
+        }
+        std::error_code ignored;
+        if (!folded.program_path.empty() && folded.program_path != into.program_path) {
+          std::filesystem::remove(folded.program_path, ignored);
+        }
+      });
+}
+
+void Found::list_causes() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (fault_found_ && !entries_[i].shrunk) continue;
+    const KeptFinding one = kept(i);
+    outcome_.result.session.causes.push_back(
+        {one.finding.cause, one.finding.id, one.index, one.finding.seen, one.shrunk, one.death, one.finding.first});
+  }
 }
 
 std::vector<KeptFinding> Found::kept() const {
@@ -265,6 +287,7 @@ std::vector<KeptFinding> Found::kept() const {
 }
 
 void Found::settle() {
+  list_causes();
   if (fault_found_) drop_unshrunk();
   merge_equal_findings();
   for (const auto& [cause, finding] : causes_) outcome_.causes.insert(cause);

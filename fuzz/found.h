@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,6 +27,12 @@ struct Cause {
   std::uint64_t seen = 1;
   std::string death;  // how the worker died, if the finding showed that way
 };
+
+// Joins the findings that shrank to one program, because different first symptoms may do that. `folded` hears of each
+// finding that went into an earlier one.
+[[nodiscard]] std::vector<verify::Finding> fold_equal(
+    std::vector<verify::Finding> findings,
+    const std::function<void(const verify::Finding& into, const verify::Finding& folded)>& folded);
 
 class Found {
  public:
@@ -64,7 +71,8 @@ class Found {
   // Whether --fault was given and the fault is found: the rest of the queue would show nothing new.
   [[nodiscard]] bool fault_found() const { return fault_found_; }
 
-  // Called once, at the end: joins findings that shrank to one program. The memory has kept all of them before.
+  // Called once, at the end: joins findings that shrank to one program, and lists the causes of each in the result's
+  // session. The memory has kept all of them before.
   void settle();
 
  private:
@@ -86,6 +94,7 @@ class Found {
   void keep(std::size_t finding);
   void drop_unshrunk();
   void merge_equal_findings();
+  void list_causes();
 
   const CampaignOptions& options_;
   Setup& setup_;

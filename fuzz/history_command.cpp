@@ -28,10 +28,10 @@ WHERE c.subject = ? AND c.baseline = ? AND c.fault = ? AND f.bug = ?
 ORDER BY f.shrunk DESC, length(f.finding) LIMIT 1)";
 constexpr std::string_view kSessions = R"(
 SELECT e.begun, e.last, e.ended, c.version, c.subject, c.baseline, c.fault, c.seed, c.size, s.shard, s.shards,
-       e.programs, s.next, (SELECT count(*) FROM findings f WHERE f.shard = s.id AND NOT f.accepted)
+       e.programs, s.next, e.node, (SELECT count(*) FROM findings f WHERE f.shard = s.id AND NOT f.accepted)
 FROM sessions e JOIN shards s ON e.shard = s.id JOIN campaigns c ON s.campaign = c.id ORDER BY e.id)";
 constexpr std::string_view kCovered =
-    "SELECT count(DISTINCT covered.value) FROM corpus, json_each(corpus.covers) AS covered";
+    "SELECT count(DISTINCT covered.value) FROM corpus, json_each(corpus.covers) AS covered WHERE NOT spare";
 
 ordered_json bug_json(const SqlRow& row) {
   return {{"subject", row.text(0)},
@@ -49,20 +49,12 @@ ordered_json bug_json(const SqlRow& row) {
 }
 
 ordered_json session_json(const SqlRow& row) {
-  return {{"begun", row.text(0)},
-          {"last", row.text(1)},
-          {"ended", row.text(2).empty() ? "cut off" : row.text(2)},
-          {"version", row.text(3)},
-          {"subject", row.text(4)},
-          {"baseline", row.text(5)},
-          {"fault", row.text(6)},
-          {"seed", row.number(7)},
-          {"size", row.number(8)},
-          {"shard", row.number(9)},
-          {"shards", row.number(10)},
-          {"programs", row.number(11)},
-          {"settled", row.number(12)},
-          {"findings", row.number(13)}};
+  return {
+      {"begun", row.text(0)},      {"last", row.text(1)},      {"ended", row.text(2).empty() ? "cut off" : row.text(2)},
+      {"version", row.text(3)},    {"subject", row.text(4)},   {"baseline", row.text(5)},
+      {"fault", row.text(6)},      {"seed", row.number(7)},    {"size", row.number(8)},
+      {"shard", row.number(9)},    {"shards", row.number(10)}, {"programs", row.number(11)},
+      {"settled", row.number(12)}, {"node", row.text(13)},     {"findings", row.number(14)}};
 }
 
 hip::Status add_shortest(SqlDatabase& database, ordered_json& bugs) {
@@ -91,12 +83,13 @@ hip::Result<ordered_json> read_history(SqlDatabase& database) {
   if (done) done = add_shortest(database, history["findings"]);
   if (!done) return done.error();
   ordered_json corpus = ordered_json::array();
-  done = database.each("SELECT id, added, program, covers FROM corpus ORDER BY id", {}, [&](const SqlRow& row) {
-    corpus.push_back({{"id", row.number(0)},
-                      {"added", row.text(1)},
-                      {"program", row.text(2)},
-                      {"covers", ordered_json::parse(row.text(3), nullptr, false)}});
-  });
+  done = database.each("SELECT id, added, program, covers FROM corpus WHERE NOT spare ORDER BY id", {},
+                       [&](const SqlRow& row) {
+                         corpus.push_back({{"id", row.number(0)},
+                                           {"added", row.text(1)},
+                                           {"program", row.text(2)},
+                                           {"covers", ordered_json::parse(row.text(3), nullptr, false)}});
+                       });
   if (!done) return done.error();
   const hip::Result<std::int64_t> covered = database.number(kCovered);
   if (!covered) return covered.error();

@@ -41,4 +41,9 @@ std::string machine() {
   return fmt::format("{}, {} processor{}, {}", processor(), count, count == 1 ? "" : "s", system);
 }
 
+std::string node() {
+  utsname names{};
+  return uname(&names) == 0 ? names.nodename : "";
+}
+
 }  // namespace fuzz

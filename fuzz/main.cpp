@@ -50,6 +50,7 @@ struct Commands {
   fuzz::ExportCommand exporting;
   fuzz::ReportCommand reporting;
   fuzz::HistoryCommand history;
+  fuzz::MergeCommand merge;
   fuzz::RecordCommand record;
   std::string check_file, list_json, shard, shell;
   CLI::App* chosen = nullptr;
@@ -116,9 +117,10 @@ struct Commands {
     e->add_option("-o", exporting.output, "File for the source (default: standard output)");
   }
   void add_report() {
-    CLI::App* p =
-        app.add_subcommand("report", "Write the report of a campaign, or of a run of benchmarks, from its JSON");
-    p->add_option("file", reporting.file, "report.json, or what --json wrote, or Google Benchmark's --benchmark_out")
+    CLI::App* p = app.add_subcommand(
+        "report", "Write the report of a campaign, or of a run of benchmarks, from its JSON or database");
+    p->add_option("file", reporting.file,
+                  "report.json, or what --json wrote, or a database of --db, or Google Benchmark's --benchmark_out")
         ->required();
     p->add_option("--compare", reporting.compare,
                   "An earlier one: show causes that are new, fixed, still there, or benchmarks that took longer");
@@ -133,6 +135,16 @@ struct Commands {
     CLI::App* h = app.add_subcommand("history", "Show the results of campaigns with --db");
     h->add_option("--db", history.db, "The database")->required();
     h->add_option("--json", history.json, "File for all of it as JSON ('-': standard output)");
+  }
+  void add_merge() {
+    CLI::App* m = app.add_subcommand("merge", "Join the databases and reports of a campaign's shards");
+    m->add_option("inputs", merge.inputs,
+                  "Databases of --db, JSON of --json, and folders: every *.db and report.json below them")
+        ->required();
+    m->add_option("-o", merge.output, "The database to write")->required();
+    m->add_option("--report", merge.report, "Folder for the report of the whole, and the findings' programs");
+    m->add_option("--json", merge.json, "File for the whole as JSON ('-': standard output)");
+    m->add_flag("--keep-going", merge.keep_going, "Leave out what cannot be read, and list it");
   }
   void add_usage() {
     app.add_subcommand("completion", "Print the completion of a shell: source <(hgcheck completion bash)")
@@ -170,6 +182,7 @@ struct Commands {
     if (name == "report") return fuzz::run(reporting);
     if (name == "record") return fuzz::run(record);
     if (name == "history") return fuzz::run(history);
+    if (name == "merge") return fuzz::run(merge);
     if (name == "export") return fuzz::run(exporting);
     if (name == "check") return fuzz::check(check_file);
     if (name == "subjects") return fuzz::list_subjects(list_json);
@@ -212,6 +225,7 @@ int main(int argc, char** argv) {
   commands.add_lists();
   commands.add_report();
   commands.add_history();
+  commands.add_merge();
   commands.add_record();
   commands.add_usage();
   commands.app.add_subcommand("race",

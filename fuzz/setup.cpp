@@ -80,13 +80,13 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
   return options;
 }
 
-std::string Setup::arguments() const {
+std::string SetupOptions::arguments() const {
   const SetupOptions defaults;
   std::string text;
-  if (options_.subject != defaults.subject) text += " --subject " + options_.subject;
-  if (options_.baseline != defaults.baseline) text += " --baseline " + options_.baseline;
-  if (!options_.fault.empty()) text += " --fault " + options_.fault;
-  if (options_.no_quirks) text += " --no-quirks";
+  if (subject != defaults.subject) text += " --subject " + subject;
+  if (baseline != defaults.baseline) text += " --baseline " + baseline;
+  if (!fault.empty()) text += " --fault " + fault;
+  if (no_quirks) text += " --no-quirks";
   return text;
 }
 

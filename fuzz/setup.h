@@ -22,6 +22,9 @@ struct SetupOptions {
   double program_timeout = 10;  // seconds for one run in a subject process
   // Replaces the real patcher, for patchers that are not in the catalogue of faults; empty: the real one.
   verify::PatcherFactory patchers;
+
+  // " --subject S --fault F" without the options that have their default values.
+  [[nodiscard]] std::string arguments() const;
 };
 
 // One program in so many may meet known quirks.
@@ -47,8 +50,6 @@ class Setup {
   // The generator options for the campaign's program `index`. Most programs avoid the known quirks of the subject's
   // release, so that the behaviour behind them is tested.
   [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t index) const;
-  // " --subject S --fault F" without the options that have their default values.
-  [[nodiscard]] std::string arguments() const;
 
  private:
   Setup(SetupOptions options, std::unique_ptr<verify::Subject> subject, std::unique_ptr<verify::Subject> baseline)

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <array>
 #include <cassert>
+#include <filesystem>
+#include <fstream>
 
 namespace fuzz {
 
@@ -23,10 +26,54 @@ int bind(sqlite3_stmt* statement, int place, const SqlValue& value) {
   return sqlite3_bind_text64(statement, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+// Whether the file's header says that the database has a write-ahead log.
+bool keeps_log(const std::string& path) {
+  constexpr std::size_t kWriteVersion = 18;
+  std::array<char, kWriteVersion + 1> header{};
+  return std::ifstream(path, std::ios::binary).read(header.data(), header.size()) && header[kWriteVersion] == 2;
+}
+
+// The name that opens `path` for reading alone. No process uses a database whose log is not there: it is taken as
+// unchanging, because otherwise SQLite would make a log, which it cannot in a folder that is read-only.
+std::string name_to_read(const std::string& path) {
+  std::string name = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      name += c;
+    }
+  }
+  std::error_code ignored;
+  const bool unused = keeps_log(path) && !std::filesystem::exists(path + "-wal", ignored);
+  return name + (unused ? "?immutable=1" : "?mode=ro");
+}
+
+const char* why_unreadable(int status) {
+  switch (status & 0xff) {  // the part behind the primary code tells details
+    case SQLITE_NOTADB:
+      return "it is no database (remedy: name a database of 'hgcheck campaign --db')";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "another process has locked it (remedy: wait until that process ends)";
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+      return "it cannot be opened (remedy: name a file that you may read, in a folder that you may write if a FILE-wal "
+             "lies beside it)";
+    default:
+      return "it is damaged (remedy: copy it again from where it was made, together with the FILE-wal beside it)";
+  }
+}
+
 }  // namespace
 
 std::int64_t SqlRow::number(int column) const {
   return sqlite3_column_int64(statement_, column);
+}
+
+double SqlRow::real(int column) const {
+  return sqlite3_column_double(statement_, column);
 }
 
 std::string SqlRow::text(int column) const {
@@ -63,6 +110,50 @@ hip::Result<SqlDatabase> SqlDatabase::open(const std::string& path) {
     sqlite3_sleep(kMilliseconds);
   }
   return database.error("it has no write-ahead log");
+}
+
+// SQLite finds a damaged page only when it reads it.
+hip::Status SqlDatabase::check(SqlDatabase& copy) {
+  std::string answer;
+  if (!copy.each("PRAGMA quick_check(1)", {}, [&](const SqlRow& row) { answer = row.text(0); })) {
+    return hip::Error{1, fmt::format("{}: {}", copy.path_, why_unreadable(sqlite3_errcode(copy.handle_.get())))};
+  }
+  if (answer == "ok") {
+    const hip::Status whole =
+        copy.each("PRAGMA foreign_key_check", {}, [&](const SqlRow&) { answer = "a row is missing"; });
+    if (!whole) answer = "its tables are not whole";
+  }
+  if (answer == "ok") return {};
+  return hip::Error{1, fmt::format("{}: {}: {}", copy.path_, why_unreadable(SQLITE_CORRUPT), answer)};
+}
+
+hip::Result<SqlDatabase> SqlDatabase::copy_of(const std::string& path) {
+  sqlite3* handle = nullptr;
+  const int opened =
+      sqlite3_open_v2(name_to_read(path).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const SqlDatabase source(path, handle);
+  sqlite3* memory = nullptr;
+  const int made = sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  SqlDatabase copy(path, memory);
+  if (handle == nullptr || made != SQLITE_OK) return hip::Error{1, fmt::format("{}: no memory to read it", path)};
+  if (opened != SQLITE_OK) return hip::Error{1, fmt::format("{}: {}", path, why_unreadable(opened))};
+  sqlite3_busy_timeout(handle, kBusySecondsOfCopy * kMilliseconds);
+  sqlite3_backup* backup = sqlite3_backup_init(memory, "main", handle, "main");
+  const int status = backup == nullptr ? sqlite3_errcode(memory) : sqlite3_backup_step(backup, -1);
+  sqlite3_backup_finish(backup);
+  if (status != SQLITE_DONE) return hip::Error{1, fmt::format("{}: {}", path, why_unreadable(status))};
+  if (hip::Status whole = check(copy); !whole) return whole.error();
+  return copy;
+}
+
+hip::Result<SqlDatabase> SqlDatabase::make(const std::string& path) {
+  sqlite3* handle = nullptr;
+  const int status = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  SqlDatabase database(path, handle);
+  if (handle == nullptr) return hip::Error{1, fmt::format("{}: no memory to open it", path)};
+  if (status != SQLITE_OK) return database.error("it cannot be made");
+  if (hip::Status off = database.run("PRAGMA journal_mode = OFF"); !off) return off.error();
+  return database;
 }
 
 hip::Status SqlDatabase::each(std::string_view sql, const std::vector<SqlValue>& values,

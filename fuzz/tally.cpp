@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fuzz/finding.h"
 #include "verify/program/coverage.h"
 #include "verify/program/features.h"
 #include "verify/properties/property.h"
@@ -17,11 +18,7 @@ static void sum_pairs(std::span<const Board* const> boards, verify::CampaignResu
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     std::uint64_t count = 0;
     for (const Board* board : boards) count += board->pairs[i];
-    if (!pairs[i].why_not.empty()) {
-      result.unreachable[pairs[i].operation][pairs[i].state] = pairs[i].why_not;
-    } else {
-      result.states[pairs[i].operation][pairs[i].state] += count;
-    }
+    if (pairs[i].why_not.empty()) result.states[pairs[i].operation][pairs[i].state] += count;
   }
 }
 
@@ -71,6 +68,30 @@ void add_boards(std::span<const Board* const> boards, Progress& progress) {
     }
   }
   progress.features_seen = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+}
+
+verify::CampaignResult counts_alone(verify::CampaignResult result) {
+  result.findings.clear();
+  result.unreachable.clear();
+  result.property_sentences.clear();
+  result.sampling.clear();
+  result.session = {};
+  return result;
+}
+
+void describe_checks(verify::CampaignResult& result) {
+  for (const verify::Property& property : verify::properties()) {
+    result.properties.try_emplace(std::string(property.name));
+    result.property_sentences[std::string(property.name)] = property.sentence;
+  }
+  for (const verify::CoveragePair& pair : verify::coverage_pairs()) {
+    if (!pair.why_not.empty()) result.unreachable[pair.operation][pair.state] = pair.why_not;
+  }
+  result.sampling = {
+      {"P2, everything else compared around each exec operation", fmt::format("1 in {} programs", kIsolationEvery)},
+      {"P4, every call fails in turn", fmt::format("1 in {} programs", kEveryCallFailsEvery)},
+      {"P9, equal variants", fmt::format("1 in {} programs", kHoweverBuiltEvery)},
+      {"P5, every legal order", fmt::format("1 in {} programs", kEveryOrderEvery)}};
 }
 
 void History::note(const Progress& now, std::vector<verify::Moment>& history) {

@@ -15,6 +15,10 @@ void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& re
 void add_boards(std::span<const Board* const> boards, Progress& progress);
 // The mean time to generate and to judge a program, of this session.
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result);
+// The result without findings and without texts that are the same for all campaigns of a version.
+[[nodiscard]] verify::CampaignResult counts_alone(verify::CampaignResult result);
+// Adds the texts again: the sentences of the properties, the rates of the checks, the pairs that no program shows.
+void describe_checks(verify::CampaignResult& result);
 // Says in the result's messages which share exceeds its cap (kMaxPoisonedShare, ...).
 void check_caps(CampaignOutcome& outcome);
 

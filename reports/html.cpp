@@ -111,6 +111,7 @@ void write_first_screen(HtmlWriter& page, const verify::CampaignResult& result, 
                                      {"#messages", "Messages"}}) {
     page.open("li").element("a", name, {{"href", anchor}}).close();
   }
+  if (!result.shards.empty()) page.open("li").element("a", "Shards", {{"href", "#shards"}}).close();
   if (earlier != nullptr) page.open("li").element("a", "Comparison", {{"href", "#comparison"}}).close();
   if (has_races) page.open("li").element("a", "Races", {{"href", "races.html"}}).close();
   page.close().close().close().line();
@@ -147,6 +148,7 @@ std::string to_html(const verify::CampaignResult& result, const verify::Campaign
   write_states(page, result);
   write_costs(page, result);
   write_course(page, result);
+  write_shards(page, result);
   write_sampling(page, result);
   write_messages(page, result);
   page.element("p", "", {{"id", "copy-status"}, {"role", "status"}, {"class", "unseen"}});

@@ -266,6 +266,10 @@ void write_finding(HtmlWriter& page, const verify::CampaignResult& result, std::
   write_property_of(page, finding, result);
   page.open("p", {{"class", "note"}});
   page.text(fmt::format("Seen in {}.", counted(finding.seen, "program")));
+  if (const verify::Sighting& first = finding.first; !first.time.empty()) {
+    page.text(fmt::format(" First {} in shard {}/{}{}{}, session {}.", first.time, first.shard, first.shards,
+                          first.node.empty() ? "" : " on ", first.node, first.session));
+  }
   if (!finding.fault.empty()) page.text(fmt::format(" Fault switched on: {}.", finding.fault));
   page.close();
   write_program(page, finding);

@@ -30,6 +30,8 @@ void write_states(HtmlWriter& page, const verify::CampaignResult& result);
 void write_costs(HtmlWriter& page, const verify::CampaignResult& result);
 void write_course(HtmlWriter& page, const verify::CampaignResult& result);
 void write_comparison(HtmlWriter& page, const verify::CampaignResult& result, const verify::CampaignResult& earlier);
+// Shards and nodes of a campaign that was joined of several; otherwise nothing.
+void write_shards(HtmlWriter& page, const verify::CampaignResult& result);
 void write_sampling(HtmlWriter& page, const verify::CampaignResult& result);
 void write_messages(HtmlWriter& page, const verify::CampaignResult& result);
 

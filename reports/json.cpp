@@ -89,6 +89,55 @@ void describe(auto& file, Is<verify::Related> auto& related) {
   file.field("title", related.title);
 }
 
+void describe(auto& file, Is<verify::Sighting> auto& sighting) {
+  file.field("time", sighting.time);
+  file.field("shard", sighting.shard);
+  file.field("shards", sighting.shards);
+  file.field("node", sighting.node);
+  file.field("session", sighting.session);
+}
+
+void describe(auto& file, Is<verify::Session::Cause> auto& cause) {
+  file.field("cause", cause.cause);
+  file.field("finding", cause.finding);
+  file.field("index", cause.index);
+  file.field("seen", cause.seen);
+  file.field("shrunk", cause.shrunk);
+  file.field("death", cause.death);
+  file.field("first", cause.first);
+}
+
+void describe(auto& file, Is<verify::Session> auto& session) {
+  file.field("name", session.name);
+  file.field("begun", session.begun);
+  file.field("last", session.last);
+  file.field("shard", session.shard);
+  file.field("shards", session.shards);
+  file.field("settled", session.settled);
+  file.field("programs_before", session.programs_before);
+  file.time("seconds_before", session.seconds_before);
+  file.field("quirks", session.quirks);
+  file.field("properties", session.properties);
+  file.field("causes", session.causes);
+}
+
+void describe(auto& file, Is<verify::ShardState> auto& shard) {
+  file.field("shard", shard.shard);
+  file.field("state", shard.state);
+  file.field("programs", shard.programs);
+  file.field("findings", shard.findings);
+  file.field("node", shard.node);
+  file.field("begun", shard.begun);
+  file.field("last", shard.last);
+}
+
+void describe(auto& file, Is<verify::NodeWork> auto& work) {
+  file.field("node", work.node);
+  file.field("sessions", work.sessions);
+  file.field("programs", work.programs);
+  file.time("seconds", work.seconds);
+}
+
 void describe(auto& file, Is<verify::Finding> auto& finding) {
   file.field("id", finding.id);
   file.field("property", finding.property);
@@ -106,6 +155,7 @@ void describe(auto& file, Is<verify::Finding> auto& finding) {
   file.field("program_text", finding.program_text);
   file.field("differences", finding.differences);
   file.field("graphs", finding.graphs);
+  file.later_field("first", finding.first);
 }
 
 void describe(auto& file, Is<verify::Moment> auto& moment) {
@@ -153,6 +203,9 @@ void describe(auto& file, Is<verify::CampaignResult> auto& result) {
   file.field("costs", result.costs);
   file.field("history", result.history);
   file.field("messages", result.messages);
+  file.later_field("session", result.session);
+  file.later_field("shards", result.shards);
+  file.later_field("nodes", result.nodes);
 }
 
 class Writer {

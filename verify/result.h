@@ -64,6 +64,13 @@ struct Related {
   std::string title;  // its sentence
 };
 
+// When and where a finding was seen first: kept by databases of campaigns.
+struct Sighting {
+  std::string time;                     // "2026-11-28T05:04:40Z", or empty: not kept
+  std::uint64_t shard = 0, shards = 0;  // "3 of 8"
+  std::string node, session;            // the host, and the name of the session
+};
+
 // A divergence that a campaign found, of any cause. A known deviation of a runtime is a documented finding and has a
 // folder in verify/findings.
 struct Finding {
@@ -82,6 +89,7 @@ struct Finding {
   std::vector<Difference> differences;
   std::vector<GraphPicture> graphs;
   std::vector<Related> related;
+  Sighting first;
 };
 
 struct PropertyCount {
@@ -98,6 +106,43 @@ struct VerdictCounts {
 struct Moment {
   double seconds = 0;
   std::uint64_t programs = 0, findings = 0, features = 0;
+};
+
+// The part of a campaign that one process did. A report with it can be merged with reports of other processes.
+struct Session {
+  // Findings that shrink to one program are one finding, with the causes of all of them.
+  struct Cause {
+    std::string cause, finding;  // `finding`: its id
+    std::uint64_t index = 0;     // of the program that showed it
+    std::uint64_t seen = 0;
+    bool shrunk = false;
+    std::string death;  // how the worker died, if the finding showed that way
+    Sighting first;
+  };
+  std::string name;  // no two sessions have the same; empty: the result is not of one session
+  std::string begun, last;
+  std::uint64_t shard = 1, shards = 1;
+  std::uint64_t settled = 0;          // how many of the shard's programs
+  std::uint64_t programs_before = 0;  // by earlier sessions of the shard
+  double seconds_before = 0;
+  bool quirks = true;                   // known quirks are told apart
+  std::vector<std::string> properties;  // findings of other properties were not wanted; empty: all
+  std::vector<Cause> causes;
+};
+
+// A shard of a campaign that was joined of several.
+struct ShardState {
+  std::uint64_t shard = 0;
+  std::string state;  // "done", "interrupted", "cut off" (its process died or still works), "missing"
+  std::uint64_t programs = 0, findings = 0;
+  std::string node, begun, last;  // of the last session: its node; of all sessions: the times
+};
+
+// The work of one node on a campaign that was joined of several.
+struct NodeWork {
+  std::string node;
+  std::uint64_t sessions = 0, programs = 0;
+  double seconds = 0;  // during which at least one session ran
 };
 
 struct CampaignResult {
@@ -130,6 +175,9 @@ struct CampaignResult {
   std::vector<Finding> findings;
   std::vector<Moment> history;        // in the order of time, a bounded number of moments
   std::vector<std::string> messages;  // caps exceeded, workers lost, and the like
+  Session session;
+  std::vector<ShardState> shards;  // of a joined campaign, the missing ones included; else empty
+  std::vector<NodeWork> nodes;
 };
 
 }  // namespace verify
