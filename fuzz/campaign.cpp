@@ -29,13 +29,20 @@ namespace {
 constexpr int kPollMilliseconds = 100;
 constexpr double kMaxRunsAJudgement = 100;  // each call failing in turn, equal variants, telling causes apart
 constexpr double kRememberEvery = 2;        // seconds; a campaign that is killed repeats this much work
+constexpr double kCopyAgainAfter = 5;       // seconds after a copy that failed
 
 struct Worker {
   Child child;
   Board* board = nullptr;
   Share share;
   bool finished = false;
+  std::uint64_t again = kNothingLeft;  // the place that was judged again because the worker was ended from outside
 };
+
+// With these signals the kernel and cluster schedulers end processes, whatever their program does.
+bool ended_from_outside(int status) {
+  return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+}
 
 class Campaign {
  public:
@@ -89,6 +96,7 @@ class Campaign {
       const Progress now = report_progress();
       if (ended_ns_ == 0) history_.note(now, outcome_.result.history);
       if (seconds_since(remembered_ns_) >= kRememberEvery) remember(settled);
+      announce();
       progress(now);
       if (interrupted()) {
         outcome_.interrupted = true;
@@ -140,7 +148,7 @@ class Campaign {
     return {};
   }
 
-  hip::Status start_worker(Worker& worker) {
+  hip::Status start_worker(Worker& worker, std::optional<std::uint64_t> again = {}) {
     hip::Result<Child> child = Child::start([&](int fd) {
       leave_memory();
       WorkerOptions options;
@@ -148,6 +156,7 @@ class Campaign {
       options.size = options_.size;
       options.share = worker.share;
       options.corpus = &corpus_;
+      options.again = again;
       run_worker(*setup_, options, *worker.board, fd);
     });
     if (!child) return child.error();
@@ -216,6 +225,8 @@ class Campaign {
         worker.finished = true;
       } else if (WIFEXITED(*status) && WEXITSTATUS(*status) == kRestart) {
         go_on(worker);
+      } else if (ended_from_outside(*status) && worker.again != worker.board->unsettled.load()) {
+        judge_again(worker);
       } else {
         lost(worker, verify::describe_wait_status(*status));
       }
@@ -242,8 +253,15 @@ class Campaign {
     go_on(worker);
   }
 
-  void go_on(Worker& worker) {
-    if (const hip::Status status = start_worker(worker); !status) {
+  // The program is tried once more, so that a finding is not lost and an end from outside is no finding.
+  void judge_again(Worker& worker) {
+    worker.board->busy_since_ns.store(0);
+    worker.again = worker.board->unsettled.load();
+    go_on(worker, worker.again);
+  }
+
+  void go_on(Worker& worker, std::optional<std::uint64_t> again = {}) {
+    if (const hip::Status status = start_worker(worker, again); !status) {
       outcome_.result.messages.push_back(status.error().message);
       worker.finished = true;
     }
@@ -312,10 +330,7 @@ class Campaign {
     }
     hip::Result<std::unique_ptr<CampaignMemory>> memory = CampaignMemory::open(options_.db);
     if (!memory) return memory.error();
-    const SetupOptions& setup = options_.setup;
-    hip::Result<Remembered> remembered =
-        memory.value()->begin({options_.version, setup.subject, setup.baseline, setup.fault, options_.seed,
-                               options_.size, !setup.no_quirks, options_.properties, options_.shard, options_.shards});
+    hip::Result<Remembered> remembered = memory.value()->begin(identity_of(options_));
     if (!remembered) return remembered.error();
     hip::Result<Corpus> corpus = memory.value()->corpus();
     if (!corpus) return corpus.error();
@@ -363,6 +378,19 @@ class Campaign {
     costs_.add_to(counts);
     found_.note_failure(memory_->keep_progress(std::min(settled, end_of_shard()), counts, found_.kept()));
   }
+  // Announces causes that are new. With a copy, they are in the copy by then.
+  void announce(bool at_the_end = false) {
+    if (options_.copy && memory_) {
+      const double pause = copy_failed_ ? kCopyAgainAfter : found_.has_news() ? 0 : options_.copy_every;
+      if (!at_the_end && seconds_since(copied_ns_) < pause) return;
+      const hip::Status copied = options_.copy(*memory_);
+      copied_ns_ = steady_ns();
+      copy_failed_ = !copied;
+      if (at_the_end) found_.note_failure(copied);
+      if (!copied) return;
+    }
+    found_.announce();
+  }
   [[nodiscard]] std::uint64_t end_of_shard() const {
     if (options_.programs == 0) return kNothingLeft;
     const std::uint64_t first = options_.shard - 1;
@@ -394,6 +422,7 @@ class Campaign {
     result.interrupted = outcome_.interrupted;
     remember(settled, shrinking_after);
     if (memory_) found_.note_failure(memory_->end(outcome_.interrupted ? "interrupted" : "done"));
+    announce(true);
     result.seconds = seconds_of_judging(shrinking_after);
     sum_boards(boards(), result);
     costs_.add_to(result);
@@ -417,7 +446,8 @@ class Campaign {
   Child shrinking_;
   std::size_t shrunk_finding_ = 0;  // the finding that `shrinking_` shrinks
   bool stopping_ = false;
-  std::uint64_t started_ns_ = 0, ended_ns_ = 0, remembered_ns_ = 0;
+  std::uint64_t started_ns_ = 0, ended_ns_ = 0, remembered_ns_ = 0, copied_ns_ = 0;
+  bool copy_failed_ = false;
   double base_seconds_ = 0;  // time of earlier sessions
 };
 

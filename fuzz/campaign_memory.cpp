@@ -74,13 +74,6 @@ std::int64_t sql(std::uint64_t number) {
   return static_cast<std::int64_t>(number);
 }
 
-std::string text_of(const CampaignIdentity& identity) {
-  const std::set<std::string> properties(identity.properties.begin(), identity.properties.end());
-  return nlohmann::json{identity.version, identity.subject, identity.baseline, identity.fault,
-                        identity.seed,    identity.size,    identity.quirks,   properties}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 // A finding is stored as a report with one finding.
 std::string json_of(const verify::Finding& finding) {
   verify::CampaignResult carrier;
@@ -129,6 +122,19 @@ hip::Status lock_byte(int fd, off_t place) {
 }
 
 }  // namespace
+
+CampaignIdentity identity_of(const CampaignOptions& options) {
+  const SetupOptions& setup = options.setup;
+  return {options.version, setup.subject,    setup.baseline,     setup.fault,   options.seed,
+          options.size,    !setup.no_quirks, options.properties, options.shard, options.shards};
+}
+
+std::string text_of(const CampaignIdentity& identity) {
+  const std::set<std::string> properties(identity.properties.begin(), identity.properties.end());
+  return nlohmann::json{identity.version, identity.subject, identity.baseline, identity.fault,
+                        identity.seed,    identity.size,    identity.quirks,   properties}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 hip::Result<SqlDatabase> open_memory(const std::string& path) {
   hip::Result<SqlDatabase> opened = SqlDatabase::open(path);
@@ -297,6 +303,10 @@ hip::Status CampaignMemory::keep_progress(std::uint64_t next, const verify::Camp
 
 hip::Status CampaignMemory::end(const char* how) {
   return database_.run("UPDATE sessions SET last = ?, ended = ? WHERE id = ?", {now(), std::string(how), session_});
+}
+
+hip::Status CampaignMemory::copy_to(const std::string& path) {
+  return database_.run("VACUUM INTO ?", {path});
 }
 
 }  // namespace fuzz

@@ -19,12 +19,14 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/campaign.h"
 #include "fuzz/corpus.h"
 #include "fuzz/sqlite.h"
 #include "verify/result.h"
 
 namespace fuzz {
 
+// The options that decide a campaign's programs and findings.
 struct CampaignIdentity {
   std::string version, subject, baseline, fault;
   std::uint64_t seed = 1, size = 30;
@@ -32,6 +34,10 @@ struct CampaignIdentity {
   std::vector<std::string> properties;
   std::uint64_t shard = 1, shards = 1;
 };
+
+[[nodiscard]] CampaignIdentity identity_of(const CampaignOptions& options);
+// One line that tells campaigns apart; the shards of a campaign have the same line.
+[[nodiscard]] std::string text_of(const CampaignIdentity& identity);
 
 // A finding as the database holds it: the data that a campaign needs to continue with it.
 struct KeptFinding {
@@ -66,6 +72,8 @@ class CampaignMemory {
   [[nodiscard]] hip::Status keep_progress(std::uint64_t next, const verify::CampaignResult& counts,
                                           const std::vector<KeptFinding>& found);
   [[nodiscard]] hip::Status end(const char* how);
+  // Writes all that is committed into a new database of one file.
+  [[nodiscard]] hip::Status copy_to(const std::string& path);
   // For a forked child: closes its copy of the parent's lock. The child must not use the memory otherwise.
   void leave_to_parent() const;
 
