@@ -24,6 +24,9 @@ struct SetupOptions {
   verify::PatcherFactory patchers;
 };
 
+// Null for an empty name. An error names the remedy.
+[[nodiscard]] hip::Result<const Fault*> fault_named(const std::string& id);
+
 // One program in so many may meet known quirks.
 inline constexpr std::uint64_t kMeetQuirksEvery = 10;
 
