@@ -1,7 +1,7 @@
 """A Slurm of three nodes on this machine: munged, slurmctld and three slurmds, all in one folder.
 
-Needs Debian's slurmctld, slurmd, slurm-client and munge. Nothing is written outside the folder. Every daemon ends with
-this process, however it ends; stop() also ends the jobs.
+Needs Debian's slurmctld, slurmd, slurm-client and munge. Nothing is written outside the folder. Each process of Slurm
+and of its jobs is a descendant of this process; stop() ends them. The daemons end with this process, however it ends.
 """
 import contextlib
 import ctypes
@@ -17,6 +17,7 @@ import time
 NODES = ("n1", "n2", "n3")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol", "squeue", "scancel", "sinfo")
 PATIENCE = 60  # seconds for a daemon
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 CONFIGURATION = """
 ClusterName=hgcheck
 SlurmctldHost={host}(127.0.0.1)
@@ -62,11 +63,36 @@ def free_ports(count):
 
 
 def processes():
-    """Pairs of a process's id and its command line."""
+    """Of each process: its id, its parent's, and its command line."""
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                yield int(entry.name), (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                parent = (entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()[1]
+                yield int(entry.name), int(parent), (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+
+
+def end_descendants():
+    """Ends the children of this process, their children, and so on."""
+    def below(process, parents):
+        return [one for child in parents.get(process, []) for one in [child, *below(child, parents)]]
+    while True:
+        parents = {}
+        for process, parent, _ in processes():
+            parents.setdefault(parent, []).append(process)
+        found = below(os.getpid(), parents)
+        for process in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        for process in parents.get(os.getpid(), []):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process, 0)
+        if not found:
+            return
+
+
+def prctl(option, value):
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def wait_for(what, happens, patience=PATIENCE, more=str):
@@ -99,6 +125,7 @@ class Bed:
 
     def start(self):
         place = self.folder
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.daemon("munged", "munged", "--foreground", "--force", f"--socket={place}/munge.socket",
                     f"--key-file={place}/munge.key", f"--log-file={place}/munged.log",
                     f"--pid-file={place}/munged.pid", f"--seed-file={place}/munge.seed")
@@ -110,11 +137,10 @@ class Bed:
                       == ["idle"] * len(NODES))
 
     def daemon(self, name, *command):
-        end_with_us = ctypes.CDLL(None).prctl
         with open(self.folder / f"{name}.output", "wb") as output:
             self.daemons[name] = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output,
                                                   env=self.environment, stdin=subprocess.DEVNULL,
-                                                  preexec_fn=lambda: end_with_us(1, signal.SIGKILL, 0, 0, 0))
+                                                  preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
 
     def stop(self):
         if "slurmctld" in self.daemons:
@@ -127,11 +153,8 @@ class Bed:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        # Jobs, and the processes of Slurm around them, outlive a slurmd.
-        for process, words in processes():
-            if any(str(self.folder) in word for word in words):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
+        end_descendants()  # jobs, and the processes of Slurm around them, outlive a slurmd
+        prctl(PR_SET_CHILD_SUBREAPER, 0)
 
     def run(self, *command):
         return subprocess.run([str(word) for word in command], env=self.environment, capture_output=True, text=True,

@@ -258,10 +258,9 @@ class Fleet(Folder):
 
     def process_of(self, task):
         """The campaign of a task, and the first of its workers."""
-        ours = [(process, words) for process, words in bed.processes()
+        ours = [process for process, _, words in bed.processes()
                 if f"{task}/{TASKS}" in words and "fleet-task" in words and str(self.output) in words]
-        ids = sorted(process for process, _ in ours)
-        return ids[0], ids[1]
+        return sorted(ours)[:2]
 
     def log(self, task):
         return (self.output / f"task-{task}.log").read_text(encoding="utf-8")
@@ -300,7 +299,8 @@ class Fleet(Folder):
         self.bed.wait_for("another run of the lost task", lambda: owner.read_text(encoding="utf-8") != first_run)
         os.kill(unreachable, signal.SIGCONT)
         self.bed.wait_for("the end of the fleet", lambda: not self.bed.ask("squeue", "-h"), PATIENCE)
-        self.assertIn("interrupted", self.log(stopped))
+        for task in (stopped, requeued):
+            self.assertIn("interrupted", self.log(task))
         self.assertIn("a later run of this task", self.log(lost))
         self.assertIn("preempted", (self.folder / "slurmctld.log").read_text(encoding="utf-8"))
         for task in (killed, requeued, lost):
