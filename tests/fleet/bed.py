@@ -68,7 +68,8 @@ def processes():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 parent = (entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()[1]
-                yield int(entry.name), int(parent), (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                yield int(entry.name), int(parent), words
 
 
 def end_descendants():
