@@ -24,7 +24,8 @@ namespace fuzz {
 namespace {
 
 constexpr int kPollMilliseconds = 100;
-constexpr double kRememberEvery = 2;  // seconds; a campaign that is killed repeats this much work
+constexpr double kRememberEvery = 2;   // seconds; a campaign that is killed repeats this much work
+constexpr double kCopyAgainAfter = 5;  // seconds after a copy that failed
 
 class Campaign {
  public:
@@ -76,6 +77,7 @@ class Campaign {
       const Progress now = report_progress();
       if (ended_ns_ == 0) history_.note(now, outcome_.result.history);
       if (seconds_since(remembered_ns_) >= kRememberEvery) remember(settled);
+      announce();
       progress(now);
       if (interrupted()) {
         outcome_.interrupted = true;
@@ -177,11 +179,7 @@ class Campaign {
     }
     hip::Result<std::unique_ptr<CampaignMemory>> memory = CampaignMemory::open(options_.db);
     if (!memory) return memory.error();
-    const SetupOptions& setup = options_.setup;
-    hip::Result<Remembered> remembered =
-        memory.value()->begin({options_.version, setup.subject, setup.baseline, setup.fault, options_.seed,
-                               options_.size, !setup.no_quirks, options_.properties, options_.shard, options_.shards},
-                              outcome_.result.session.name);
+    hip::Result<Remembered> remembered = memory.value()->begin(identity_of(options_), outcome_.result.session.name);
     if (!remembered) return remembered.error();
     hip::Result<Corpus> corpus = memory.value()->corpus();
     if (!corpus) return corpus.error();
@@ -221,6 +219,19 @@ class Campaign {
     costs_.add_to(counts);
     found_.note_failure(memory_->keep_progress(std::min(settled, end_of_shard()), counts, found_.kept()));
   }
+  // Announces causes that are new. With a copy, they are in the copy by then.
+  void announce(bool at_the_end = false) {
+    if (options_.copy && memory_) {
+      const double pause = copy_failed_ ? kCopyAgainAfter : found_.has_news() ? 0 : options_.copy_every;
+      if (!at_the_end && seconds_since(copied_ns_) < pause) return;
+      const hip::Status copied = options_.copy(*memory_);
+      copied_ns_ = steady_ns();
+      copy_failed_ = !copied;
+      if (at_the_end) found_.note_failure(copied);
+      if (!copied) return;
+    }
+    found_.announce();
+  }
   [[nodiscard]] std::uint64_t end_of_shard() const {
     if (options_.programs == 0) return kNothingLeft;
     const std::uint64_t first = options_.shard - 1;
@@ -254,6 +265,7 @@ class Campaign {
     result.session.last = now();
     remember(settled, shrinking_after);
     if (memory_) found_.note_failure(memory_->end(outcome_.interrupted ? "interrupted" : "done"));
+    announce(true);
     result.seconds = seconds_of_judging(shrinking_after);
     sum_boards(workers_.boards(), result);
     costs_.add_to(result);
@@ -272,7 +284,8 @@ class Campaign {
   CostRuns costs_;
   History history_;
   std::uint64_t first_place_ = 0;  // of the shard; an earlier session settled the places before it
-  std::uint64_t started_ns_ = 0, ended_ns_ = 0, remembered_ns_ = 0;
+  std::uint64_t started_ns_ = 0, ended_ns_ = 0, remembered_ns_ = 0, copied_ns_ = 0;
+  bool copy_failed_ = false;
   double base_seconds_ = 0;  // time of earlier sessions
 };
 

@@ -21,6 +21,8 @@
 
 namespace fuzz {
 
+class CampaignMemory;
+
 struct CampaignOptions {
   SetupOptions setup;
   std::uint64_t programs = 0;  // 0: until the time is up
@@ -36,6 +38,10 @@ struct CampaignOptions {
   Corpus corpus;                        // every second program is a mutant of its programs; empty: no mutants
   std::string db;  // the database that the campaign is kept in and continues from, with a corpus of its own
   std::function<void(const verify::Finding&)> found;  // called for each cause, once it is kept; or empty
+  // With a database: copies it to where it outlives this machine, every `copy_every` seconds, before `found` is called,
+  // and at the end. A copy that fails is tried again. Or empty.
+  std::function<hip::Status(CampaignMemory&)> copy;
+  double copy_every = 60;
   std::string version;
 };
 

@@ -142,20 +142,25 @@ int exit_status(const CampaignOutcome& outcome) {
 
 }  // namespace
 
-int run(CampaignCommand command) {
-  CampaignOptions& options = command.campaign;
-  for (const std::string& id : options.properties) {
+hip::Status prepare(CampaignCommand& command) {
+  for (const std::string& id : command.campaign.properties) {
     if (verify::find_property(id) == nullptr) {
-      return complain(fmt::format("--property: there is no property '{}'; 'hgcheck properties' lists them", id));
+      return hip::Error{1, fmt::format("--property: there is no property '{}'; 'hgcheck properties' lists them", id)};
     }
   }
+  hip::Result<std::set<std::string>> accepted = load_accepted(command.accept);
+  if (!accepted) return accepted.error();
+  command.campaign.accepted = std::move(accepted).value();
+  return {};
+}
+
+int run(CampaignCommand command) {
+  CampaignOptions& options = command.campaign;
+  if (const hip::Status prepared = prepare(command); !prepared) return complain(prepared.error().message);
   if (options.programs == 0 && options.seconds <= 0) options.seconds = 30;
   for (const hip::Status& status : {usable_folder("--report", options.report), writable("--json", command.json)}) {
     if (!status) return complain(status.error().message);
   }
-  hip::Result<std::set<std::string>> accepted = load_accepted(command.accept);
-  if (!accepted) return complain(accepted.error().message);
-  options.accepted = std::move(accepted).value();
   if (!command.corpus.empty()) {
     hip::Result<Corpus> corpus = Corpus::load(command.corpus);
     if (!corpus) return complain(corpus.error().message);

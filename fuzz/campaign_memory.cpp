@@ -38,6 +38,12 @@ hip::Status lock_byte(int fd, off_t place) {
 
 }  // namespace
 
+CampaignIdentity identity_of(const CampaignOptions& options) {
+  const SetupOptions& setup = options.setup;
+  return {options.version, setup.subject,    setup.baseline,     setup.fault,   options.seed,
+          options.size,    !setup.no_quirks, options.properties, options.shard, options.shards};
+}
+
 hip::Result<std::unique_ptr<CampaignMemory>> CampaignMemory::open(const std::string& path) {
   hip::Result<SqlDatabase> database = open_memory(path);
   if (!database) return database.error();
@@ -205,6 +211,10 @@ hip::Status CampaignMemory::keep_progress(std::uint64_t next, const verify::Camp
 
 hip::Status CampaignMemory::end(const char* how) {
   return database_.run("UPDATE sessions SET last = ?, ended = ? WHERE id = ?", {now(), std::string(how), session_});
+}
+
+hip::Status CampaignMemory::copy_to(const std::string& path) {
+  return database_.run("VACUUM INTO ?", {path});
 }
 
 }  // namespace fuzz

@@ -19,11 +19,14 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/campaign.h"
 #include "fuzz/corpus.h"
 #include "fuzz/memory_tables.h"
 #include "verify/result.h"
 
 namespace fuzz {
+
+[[nodiscard]] CampaignIdentity identity_of(const CampaignOptions& options);
 
 // A finding as the database holds it: the data that a campaign needs to continue with it.
 struct KeptFinding {
@@ -58,6 +61,8 @@ class CampaignMemory {
   [[nodiscard]] hip::Status keep_progress(std::uint64_t next, const verify::CampaignResult& counts,
                                           const std::vector<KeptFinding>& found);
   [[nodiscard]] hip::Status end(const char* how);
+  // Writes all that is committed into a new database of one file.
+  [[nodiscard]] hip::Status copy_to(const std::string& path);
   // For a forked child: closes its copy of the parent's lock. The child must not use the memory otherwise.
   void leave_to_parent() const;
 

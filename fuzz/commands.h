@@ -44,6 +44,22 @@ struct RecordCommand {
   std::string output = "recorded.program";
   std::string version;
 };
+// Runs one shard of a campaign and keeps a copy of its database where other machines see it.
+struct FleetTask {
+  CampaignCommand campaign;  // with the shard
+  double hours = 0;
+  std::string output = "fleet", local = "${TMPDIR:-/tmp}";
+};
+inline constexpr double kFewestHours = 0.25;
+// Submits a campaign as an array of jobs, one for each shard.
+struct FleetCommand {
+  FleetTask task;
+  std::string scheduler, gres;
+  unsigned nodes = 1, jobs_per_node = 1;
+  std::vector<std::string> sbatch;     // more options of sbatch
+  std::vector<std::string> passed_on;  // options of the tasks, as they were given
+  bool dry_run = false;
+};
 struct ReplayCommand {
   std::string file;
   SetupOptions setup;
@@ -71,6 +87,10 @@ struct ExportCommand {
 [[nodiscard]] int run(const HistoryCommand& command);
 [[nodiscard]] int run(const MergeCommand& command);
 [[nodiscard]] int run(const RecordCommand& command);
+[[nodiscard]] int run(FleetCommand command);
+[[nodiscard]] int run(FleetTask task);
+// Checks the options that need no subject, and reads the files that they name.
+[[nodiscard]] hip::Status prepare(CampaignCommand& command);
 [[nodiscard]] int check(const std::string& file);
 [[nodiscard]] int list_subjects(const std::string& json);
 [[nodiscard]] int list_faults(const std::string& json);

@@ -35,7 +35,14 @@ void Found::note(const Cause& cause) {
   outcome_.result.findings.push_back(unshrunk(cause));
   write_program(outcome_.result.findings.back());
   keep(outcome_.result.findings.size() - 1);
-  if (options_.found) options_.found(outcome_.result.findings.back());
+  news_.push_back(outcome_.result.findings.size() - 1);
+}
+
+void Found::announce() {
+  for (const std::size_t finding : news_) {
+    if (options_.found) options_.found(outcome_.result.findings[finding]);
+  }
+  news_.clear();
 }
 
 void Found::note_accepted(const Cause& cause) {

@@ -51,6 +51,9 @@ class Found {
   void leave_memory() const;
 
   void note(const Cause& cause);
+  // Calls CampaignOptions::found for the causes that are new since the last call.
+  void announce();
+  [[nodiscard]] bool has_news() const { return !news_.empty(); }
   // Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
   void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index);
   // Continues with a finding of an earlier session.
@@ -105,6 +108,7 @@ class Found {
   std::vector<Entry> entries_;                   // of outcome_.result.findings
   std::map<std::string, KeptFinding> accepted_;  // by cause
   std::deque<std::size_t> waiting_;              // findings to be shrunk
+  std::vector<std::size_t> news_;                // findings to be announced
   Child shrinking_;
   std::size_t shrunk_finding_ = 0;  // the finding that `shrinking_` shrinks
   unsigned unclear_ = 0;            // programs of other verdicts that were written

@@ -27,6 +27,35 @@ void add_baseline(CLI::App& app, fuzz::SetupOptions& setup) {
   app.add_option("--baseline", setup.baseline, "The subject to compare with")->capture_default_str();
 }
 
+// The options of a campaign on one machine and on many. Returns --programs.
+CLI::Option* add_judging(CLI::App& app, fuzz::CampaignCommand& campaign) {
+  fuzz::CampaignOptions& o = campaign.campaign;
+  add_setup(app, o.setup);
+  add_baseline(app, o.setup);
+  auto* programs = app.add_option("--programs", o.programs, "How many programs")
+                       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48));
+  app.add_option("--seed", o.seed, "The same seed, size and version give the same programs")->capture_default_str();
+  app.add_option("--size", o.size, "Commands in a program, about")->check(CLI::Range(8U, 2000U))->capture_default_str();
+  app.add_option("--jobs", o.jobs, "Worker processes")->check(CLI::Range(1U, 256U))->capture_default_str();
+  app.add_option("--property", o.properties, "Report findings of these properties only")->take_all();
+  app.add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  app.add_option("--accept", campaign.accept, "File of known causes, one a line; they do not fail the campaign");
+  return programs;
+}
+
+// The options of a fleet that it passes on to its tasks.
+void add_task(CLI::App& app, fuzz::FleetTask& task) {
+  add_judging(app, task.campaign);
+  app.add_option("--hours", task.hours, "Hours of a task; a task that begins again has the rest of them")
+      ->required()
+      ->check(CLI::Range(fuzz::kFewestHours, 1e4));
+  app.add_option("--copy-every", task.campaign.campaign.copy_every, "Seconds between copies to the output folder")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->capture_default_str();
+}
+
 // "2/8": the second of eight.
 std::string parse_shard(const std::string& text, fuzz::CampaignOptions& options) {
   const std::size_t slash = text.find('/');
@@ -52,31 +81,18 @@ struct Commands {
   fuzz::HistoryCommand history;
   fuzz::MergeCommand merge;
   fuzz::RecordCommand record;
+  fuzz::FleetCommand fleet;
   std::string check_file, list_json, shard, shell;
-  CLI::App* chosen = nullptr;
 
   void add_campaign() {
     CLI::App* c = app.add_subcommand(
         "campaign", "Generate programs, run them on a subject and a baseline, shrink the programs that differ");
     fuzz::CampaignOptions& o = campaign.campaign;
-    add_setup(*c, o.setup);
-    add_baseline(*c, o.setup);
-    auto* programs = c->add_option("--programs", o.programs, "How many programs")
-                         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48));
+    auto* programs = add_judging(*c, campaign);
     c->add_option("--seconds", o.seconds, "How long (30 when neither is given)")
         ->check(CLI::Range(0.1, 1e8))
         ->excludes(programs);
-    c->add_option("--seed", o.seed, "The same seed, size and version give the same programs")->capture_default_str();
-    c->add_option("--size", o.size, "Commands in a program, about")
-        ->check(CLI::Range(8U, 2000U))
-        ->capture_default_str();
-    c->add_option("--jobs", o.jobs, "Worker processes")->check(CLI::Range(1U, 256U))->capture_default_str();
     c->add_option("--shard", shard, "I/N: only every N-th program, beginning with the I-th");
-    c->add_option("--property", o.properties, "Report findings of these properties only")->take_all();
-    c->add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
-        ->check(CLI::Range(0.1, 86400.0))
-        ->capture_default_str();
-    c->add_option("--accept", campaign.accept, "File of known causes, one a line; they do not fail the campaign");
     auto* corpus = c->add_option("--corpus", campaign.corpus, "Folder of programs to begin from and to add to");
     c->add_option("--db", o.db,
                   "Database that remembers findings, progress and a corpus: a campaign that was stopped goes on")
@@ -146,6 +162,28 @@ struct Commands {
     m->add_option("--json", merge.json, "File for the whole as JSON ('-': standard output)");
     m->add_flag("--keep-going", merge.keep_going, "Leave out what cannot be read, and list it");
   }
+  void add_fleet() {
+    CLI::App* f = app.add_subcommand("fleet", "Run a campaign on many machines, as an array of jobs: fleet slurm");
+    f->add_option("scheduler", fleet.scheduler, "slurm")->required()->check(CLI::IsMember({"slurm"}));
+    f->add_option("--nodes", fleet.nodes, "How many nodes")->check(CLI::Range(1U, 1000000U))->capture_default_str();
+    f->add_option("--jobs-per-node", fleet.jobs_per_node, "Tasks for each node, one for each GPU of a GPU node")
+        ->check(CLI::Range(1U, 1024U))
+        ->capture_default_str();
+    f->add_option("--output", fleet.task.output, "Folder that all nodes share: databases, reports, logs")
+        ->capture_default_str();
+    f->add_option("--local", fleet.task.local, "Folder on a node's own disk; $VARIABLES are the node's")
+        ->capture_default_str();
+    f->add_option("--gres", fleet.gres, "The GPU of a task (gpu:1 for the subjects rocm and nvidia)");
+    f->add_option("--sbatch", fleet.sbatch, "One more option of sbatch: --sbatch=--partition=low")->take_all();
+    f->add_flag("--dry-run", fleet.dry_run, "Print the script and the command, and submit nothing");
+    add_task(*f, fleet.task);
+    // Jobs of a fleet run this command; an empty group hides it.
+    CLI::App* t = app.add_subcommand("fleet-task", "Run one task of a fleet")->group("");
+    t->add_option("shard", shard, "I/N")->required();
+    t->add_option("output", fleet.task.output)->required();
+    t->add_option("local", fleet.task.local)->required();
+    add_task(*t, fleet.task);
+  }
   void add_usage() {
     app.add_subcommand("completion", "Print the completion of a shell: source <(hgcheck completion bash)")
         ->add_option("shell", shell, "bash or zsh")
@@ -168,7 +206,8 @@ struct Commands {
 
   int run() {
     if (!shard.empty()) {
-      if (const std::string error = parse_shard(shard, campaign.campaign); !error.empty()) {
+      auto& sharded = app.got_subcommand("campaign") ? campaign.campaign : fleet.task.campaign.campaign;
+      if (const std::string error = parse_shard(shard, sharded); !error.empty()) {
         std::cerr << "hgcheck: --shard: " << error << "\n";
         return fuzz::kUsage;
       }
@@ -181,6 +220,11 @@ struct Commands {
     if (name == "man") return show(fuzz::man_page(app, HGCHECK_VERSION));
     if (name == "report") return fuzz::run(reporting);
     if (name == "record") return fuzz::run(record);
+    if (name == "fleet-task") return fuzz::run(fleet.task);
+    if (name == "fleet") {
+      fleet.passed_on = fuzz::given_options(*app.get_subcommand("fleet"), *app.get_subcommand("fleet-task"));
+      return fuzz::run(fleet);
+    }
     if (name == "history") return fuzz::run(history);
     if (name == "merge") return fuzz::run(merge);
     if (name == "export") return fuzz::run(exporting);
@@ -215,6 +259,7 @@ Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or 
 int main(int argc, char** argv) {
   Commands commands;
   commands.campaign.campaign.version = commands.exporting.version = commands.record.version = HGCHECK_VERSION;
+  commands.fleet.task.campaign.campaign.version = HGCHECK_VERSION;
   commands.campaign.campaign.jobs = std::clamp(hip::sync::Thread::hardware_concurrency(), 1U, 256U);
   commands.app.set_version_flag("--version", std::string("hgcheck ") + HGCHECK_VERSION);
   commands.app.footer(kExitStatuses);
@@ -227,6 +272,7 @@ int main(int argc, char** argv) {
   commands.add_history();
   commands.add_merge();
   commands.add_record();
+  commands.add_fleet();
   commands.add_usage();
   commands.app.add_subcommand("race",
                               "Explore the schedules of threads that share a system ('race --help' has the options)");

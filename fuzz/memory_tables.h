@@ -13,6 +13,7 @@
 
 namespace fuzz {
 
+// The options that decide a campaign's programs and findings.
 struct CampaignIdentity {
   std::string version, subject, baseline, fault;
   std::uint64_t seed = 1, size = 30;

@@ -20,21 +20,26 @@ static hip::Result<std::unique_ptr<verify::Subject>> make_subject(const char* op
   return subject;
 }
 
+hip::Result<const Fault*> fault_named(const std::string& id) {
+  const Fault* fault = find_fault(id);
+  if (id.empty() || fault != nullptr) return fault;
+  const auto races = race_faults();
+  const auto race = std::ranges::find(races, id, &RaceFault::id);
+  if (race == races.end()) {
+    return hip::Error{1, fmt::format("--fault: there is no fault '{}'; 'hgcheck faults' lists them", id)};
+  }
+  return hip::Error{1, fmt::format("--fault: '{0}' needs threads: hgcheck race --scenario {1} --fault {0}", race->id,
+                                   race->scenario)};
+}
+
 hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   verify::SubjectOptions subject_options;
   subject_options.program_timeout = options.program_timeout;
   if (options.patchers) subject_options.patchers = options.patchers;
   if (!options.fault.empty()) {
-    const Fault* fault = find_fault(options.fault);
-    if (fault == nullptr) {
-      const auto races = race_faults();
-      const auto race = std::ranges::find(races, options.fault, &RaceFault::id);
-      if (race != races.end()) {
-        return hip::Error{1, fmt::format("--fault: '{0}' needs threads: hgcheck race --scenario {1} --fault {0}",
-                                         race->id, race->scenario)};
-      }
-      return hip::Error{1, fmt::format("--fault: there is no fault '{}'; 'hgcheck faults' lists them", options.fault)};
-    }
+    const hip::Result<const Fault*> named = fault_named(options.fault);
+    if (!named) return named.error();
+    const Fault* fault = named.value();
     if (fault->patchers) subject_options.patchers = fault->patchers;
     subject_options.layer = fault->layer;
     if (fault->layer) subject_options.layer_name = fault->id;

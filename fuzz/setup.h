@@ -27,6 +27,9 @@ struct SetupOptions {
   [[nodiscard]] std::string arguments() const;
 };
 
+// Null for an empty name. An error names the remedy.
+[[nodiscard]] hip::Result<const Fault*> fault_named(const std::string& id);
+
 // One program in so many may meet known quirks.
 inline constexpr std::uint64_t kMeetQuirksEvery = 10;
 

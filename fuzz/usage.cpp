@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include "fuzz/shell_words.h"
 
 namespace fuzz {
 
 namespace {
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
 // The names of an option as they are typed: "--seconds", "-o".
@@ -31,11 +31,6 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// The text in a shell's single quotes.
-std::string quoted(const std::string& text) {
-  return "'" + replaced(text, "'", "'\\''") + "'";
-}
-
 // The text for troff: no part of it is taken for a request, and a minus stays a minus.
 std::string troff(const std::string& text) {
   std::string out = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
@@ -54,6 +49,18 @@ void man_options(std::string& out, const CLI::App& app) {
 
 }  // namespace
 
+std::vector<std::string> given_options(const CLI::App& from, const CLI::App& to) {
+  std::vector<std::string> arguments;
+  for (const CLI::Option* option : from.get_options()) {
+    if (!option->nonpositional() || to.get_option_no_throw(option->get_name()) == nullptr) continue;
+    for (const std::string& value : option->results()) {
+      arguments.push_back(option->get_name());
+      if (takes_value(*option)) arguments.push_back(value);
+    }
+  }
+  return arguments;
+}
+
 std::string bash_completion(const CLI::App& app) {
   std::string words, cases;
   for (const CLI::App* command : commands_of(app)) {
@@ -62,7 +69,8 @@ std::string bash_completion(const CLI::App& app) {
       for (const std::string& name : names_of(*option)) options += " " + name;
     }
     words += " " + command->get_name();
-    cases += fmt::format("    {}) words={} ;;\n", command->get_name(), quoted(options.substr(options.empty() ? 0 : 1)));
+    cases +=
+        fmt::format("    {}) words={} ;;\n", command->get_name(), shell_word(options.substr(options.empty() ? 0 : 1)));
   }
   return fmt::format(R"(# bash completion of hgcheck: source <(hgcheck completion bash)
 _hgcheck() {{
@@ -75,20 +83,21 @@ _hgcheck() {{
 }}
 complete -o filenames -F _hgcheck hgcheck
 )",
-                     quoted(""), cases, quoted(words.substr(1)));
+                     shell_word(""), cases, shell_word(words.substr(1)));
 }
 
 std::string zsh_completion(const CLI::App& app) {
   std::string words, cases;
   for (const CLI::App* command : commands_of(app)) {
-    words +=
-        fmt::format("    {}\n", quoted(command->get_name() + ":" + replaced(command->get_description(), ":", "\\:")));
+    words += fmt::format("    {}\n",
+                         shell_word(command->get_name() + ":" + replaced(command->get_description(), ":", "\\:")));
     cases += fmt::format("    {}) _arguments", command->get_name());
     for (const CLI::Option* option : command->get_options()) {
       const std::string about = replaced(replaced(option->get_description(), "[", "("), "]", ")");
       for (const std::string& name : names_of(*option)) {
-        cases += fmt::format(" \\\n      {}",
-                             quoted(fmt::format("{}[{}]{}", name, about, takes_value(*option) ? ":value:_files" : "")));
+        cases +=
+            fmt::format(" \\\n      {}",
+                        shell_word(fmt::format("{}[{}]{}", name, about, takes_value(*option) ? ":value:_files" : "")));
       }
     }
     cases += " \\\n      '*:file:_files' ;;\n";

@@ -104,11 +104,15 @@ std::uint64_t steady_ns() {
 void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides when its workers end
+  // A cluster sends SIGTERM to subject processes too: a worker that went on would take their ends for findings.
+  std::signal(SIGTERM, SIG_DFL);
   Coverage coverage;
   CoverageSeen seen = options.corpus->seen();
   const bool collects = options.corpus->reports() || !options.corpus->folder().empty();
+  std::optional<std::uint64_t> again = options.again;
   while (true) {
-    const std::uint64_t place = next_place(board, *options.share.deal);
+    const std::uint64_t place = again ? *again : next_place(board, *options.share.deal);
+    again.reset();
     const std::uint64_t index = options.share.first + place * options.share.stride;
     if (index >= options.share.end) break;
     board.index.store(index, kRelaxed);

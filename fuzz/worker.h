@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fuzz/board.h"
@@ -26,7 +27,8 @@ struct WorkerOptions {
   std::uint64_t seed = 1;
   std::uint32_t size = 30;
   Share share;
-  const Corpus* corpus = nullptr;  // never null when a worker runs; outlives the worker
+  const Corpus* corpus = nullptr;      // never null when a worker runs; outlives the worker
+  std::optional<std::uint64_t> again;  // a place that was dealt before and is judged first
 };
 
 // A worker writes JSON objects to its pipe, one in each line:

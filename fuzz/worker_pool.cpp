@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "verify/execute/death.h"
@@ -21,6 +22,11 @@ constexpr double kMaxRunsAJudgement = 100;  // each call failing in turn, equal 
 void* shared_memory(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// With these signals the kernel and cluster schedulers end processes, whatever their program does.
+bool ended_from_outside(int status) {
+  return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
 }
 
 }  // namespace
@@ -50,10 +56,10 @@ hip::Status WorkerPool::start(std::uint64_t first_place) {
   return {};
 }
 
-hip::Status WorkerPool::start(Worker& worker) {
+hip::Status WorkerPool::start(Worker& worker, Place again) {
   hip::Result<Child> child = Child::start([&](int fd) {
     found_.leave_memory();
-    run_worker(setup_, {options_.seed, options_.size, worker.share, &corpus_}, *worker.board, fd);
+    run_worker(setup_, {options_.seed, options_.size, worker.share, &corpus_, again}, *worker.board, fd);
   });
   if (!child) return child.error();
   worker.child = std::move(child).value();
@@ -90,6 +96,8 @@ void WorkerPool::reap() {
       worker.finished = true;
     } else if (WIFEXITED(*status) && WEXITSTATUS(*status) == kRestart) {
       go_on(worker);
+    } else if (ended_from_outside(*status) && worker.again != worker.board->unsettled.load()) {
+      judge_again(worker);
     } else {
       lost(worker, verify::death_of(*status).text());
     }
@@ -107,8 +115,14 @@ void WorkerPool::lost(Worker& worker, const std::string& how) {
   go_on(worker);
 }
 
-void WorkerPool::go_on(Worker& worker) {
-  if (const hip::Status status = start(worker); !status) {
+void WorkerPool::judge_again(Worker& worker) {
+  worker.board->busy_since_ns.store(0);
+  worker.again = worker.board->unsettled.load();
+  go_on(worker, worker.again);
+}
+
+void WorkerPool::go_on(Worker& worker, Place again) {
+  if (const hip::Status status = start(worker, again); !status) {
     result_.messages.push_back(status.error().message);
     worker.finished = true;
   }

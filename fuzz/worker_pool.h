@@ -1,9 +1,11 @@
 // fuzz::WorkerPool: the worker processes of a campaign, and the memory that they share with it.
 //
 // Deals the shard's programs to the workers. A worker that dies or hangs loses its program, which is a finding (P11),
-// and another process takes the next program.
+// and another process takes the next program. A worker that was ended from outside is replaced by one that judges its
+// program once more: a finding is not lost, and an end from outside is none.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "fuzz/board.h"
@@ -46,10 +48,13 @@ class WorkerPool {
     Board* board = nullptr;
     Share share;
     bool finished = false;
+    std::uint64_t again = kNothingLeft;  // the place that was judged again because the worker was ended from outside
   };
-  [[nodiscard]] hip::Status start(Worker& worker);
+  using Place = std::optional<std::uint64_t>;
+  [[nodiscard]] hip::Status start(Worker& worker, Place again = {});
   void lost(Worker& worker, const std::string& how);
-  void go_on(Worker& worker);
+  void judge_again(Worker& worker);
+  void go_on(Worker& worker, Place again = {});
 
   const CampaignOptions& options_;
   Setup& setup_;

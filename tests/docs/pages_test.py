@@ -66,7 +66,7 @@ class Usage(unittest.TestCase):
     def test_the_manual_page_and_zsh_know_every_option(self):
         manual, zsh = printed(HGCHECK, "man").replace("\\-", "-"), printed(HGCHECK, "completion", "zsh")
         self.assertTrue(manual.startswith(".TH HGCHECK 1"))
-        for command in ("campaign", "replay", "shrink", "export", "quirks"):
+        for command in ("campaign", "replay", "shrink", "export", "quirks", "fleet"):
             self.assertIn(f".SS {command}\n", manual)
             for option in set(re.findall(r"(?m)^ +(--[\w-]+)", printed(HGCHECK, command, "--help"))):
                 self.assertIn(option, manual)

@@ -14,6 +14,10 @@
 
 namespace verify {
 
+bool is_hardware(std::string_view runtime) {
+  return runtime == "nvidia" || runtime == "rocm";
+}
+
 namespace {
 
 constexpr std::string_view kLibrary = "lib=";
@@ -25,10 +29,6 @@ constexpr std::string_view kPatcherLibrary = ":lib=";
 constexpr std::size_t kSparesOnGpus = 2;
 
 constexpr int kMostSystemDevices = 2;
-
-bool is_hardware(std::string_view runtime) {
-  return runtime == "nvidia" || runtime == "rocm";
-}
 
 bool is_installed(std::string_view runtime) {
   return is_hardware(runtime) || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");

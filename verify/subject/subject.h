@@ -28,6 +28,8 @@ struct SubjectName {
   [[nodiscard]] std::string text() const;
 };
 
+// Whether the runtime needs a GPU of this machine.
+[[nodiscard]] bool is_hardware(std::string_view runtime);
 // An error names the unknown word and the valid ones.
 [[nodiscard]] hip::Result<SubjectName> parse_subject(std::string_view text);
 
