@@ -1,8 +1,8 @@
-// `hgcheck export`: runs a program on the model and on the subject, finds the first deviation of the subject, and lets
-// verify/export/reproducer.h write a file that shows exactly this deviation.
+// `hgcheck export`: runs a program on the model and on the subject, finds the first divergence of the subject, and lets
+// verify/export/reproducer.h write a file that shows exactly this divergence.
 //
 // Frozen addresses are written as numbers first, and the program is run as it is exported, so that the file expects the
-// results of its own program. Everything behind the first deviation is left out of the file.
+// results of its own program. Everything behind the first divergence is left out of the file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,7 +111,7 @@ struct Known {
 };
 
 struct Seen {
-  std::optional<verify::Deviation> first;
+  std::optional<verify::Divergence> first;
   verify::Observation expected;                                            // by the model, laid out like the subject
   std::vector<std::pair<verify::Observation, verify::Observation>> pairs;  // one for each order that shows it
   std::uint64_t orders = 0;                                                // number of orders that were tried
@@ -121,7 +121,7 @@ struct Seen {
 // One order of the device's work, in a process of its own or in the one that ran the program before.
 struct Order {
   verify::Observation subject, baseline;
-  std::optional<verify::Deviation> deviation;
+  std::optional<verify::Divergence> divergence;
 };
 
 Order try_order(Setup& setup, verify::Runner& model, const verify::Program& program, std::uint64_t seed, bool afresh) {
@@ -132,9 +132,9 @@ Order try_order(Setup& setup, verify::Runner& model, const verify::Program& prog
   verify::RunResult subject = setup.subject().run(program, options);
   options.schedule_seed = 0;
   verify::RunResult baseline = model.run(program, options, subject.script);
-  const std::optional<verify::Deviation> deviation =
-      verify::first_deviation(program, baseline.observation, subject.observation);
-  return {std::move(subject.observation), std::move(baseline.observation), deviation};
+  const std::optional<verify::Divergence> divergence =
+      verify::first_divergence(program, baseline.observation, subject.observation);
+  return {std::move(subject.observation), std::move(baseline.observation), divergence};
 }
 
 // Only a fresh process counts as evidence. A process that ran the program already is believed where it agrees with the
@@ -148,12 +148,12 @@ Seen look(Setup& setup, verify::Runner& model, const verify::Program& program, c
   for (std::uint64_t seed = 1; !enough(); ++seed) {
     const bool afresh = seed == 1 || known.damages;
     Order order = try_order(setup, model, program, seed, afresh);
-    if (!afresh && order.deviation != seen.first) order = try_order(setup, model, program, seed, true);
+    if (!afresh && order.divergence != seen.first) order = try_order(setup, model, program, seed, true);
     ++seen.orders;
     if (seed == 1) seen.expected = order.baseline;
-    if (!order.deviation) continue;
+    if (!order.divergence) continue;
     if (seen.pairs.empty()) {
-      seen.first = order.deviation;
+      seen.first = order.divergence;
       seen.differences = verify::compare(program, order.baseline, order.subject);
     }
     seen.pairs.emplace_back(std::move(order.baseline), std::move(order.subject));
@@ -195,7 +195,7 @@ void expect_reads(const Seen& seen, verify::Reproducer& out) {
   }
 }
 
-// Cuts the program behind the first deviation: the later steps work on the state that it left behind.
+// Cuts the program behind the first divergence: the later steps work on the state that it left behind.
 void cut(verify::Reproducer& out, std::size_t step) {
   if (step >= out.program.steps.size()) return;
   out.program.steps.resize(step + 1);
@@ -208,7 +208,7 @@ Known known_of(const std::string& subject, const verify::Program& program) {
   const std::string& runtime = name.value().runtime;
   const verify::QuirkSet known(runtime.substr(runtime.find('@') + 1));
   const verify::StrategyKind strategy = name.value().strategy;
-  const verify::Deviation any{program.steps.size(), verify::Effect::kBytes, 0};
+  const verify::Divergence any{program.steps.size(), verify::Effect::kBytes, 0};
   return {known.explain(program, strategy, any) != nullptr, known.corrupts(program, strategy)};
 }
 

@@ -22,6 +22,7 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 PARTS = (
     ("verify/commands/*/run.cpp", "verify/run"),
     ("verify/commands/*/export.cpp", "verify/export"),
+    ("verify/commands/*/describe.cpp", "verify/quirks"),
     ("verify/commands/export.h", "verify/export"),
     ("verify/commands/*/rules.cpp", "verify/rules"),
     ("verify/commands/define_rules.h", "verify/rules"),

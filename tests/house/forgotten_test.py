@@ -24,20 +24,20 @@ struct Forgotten {
 };
 """
 SPEC = """static constexpr auto spec() {
-    return describe_command("forgotten", "Nothing.", drawn(Topic::kObjects, 1), kDeviations,
+    return describe_command("forgotten", "Nothing.", drawn(Topic::kObjects, 1), kDescribedByHand,
                             NameField{&Forgotten::object, 'u', kNotCovered});
   }"""
 
 
-def compiled(source, spec, output=None):
+def compiled(source, spec, output=None, function=""):
     """The compiler's status and messages for `source` in a tree with Forgotten and its `spec`.
 
-    The object goes to `output`.
+    The object goes to `output`. `function` is declared behind the command.
     """
     header = f"{FAMILY}/user_objects.h"
     text = (ROOT / header).read_text()
     place = text.index("using UserObjectsCommands")
-    text = text[:place] + FIELDS.replace("SPEC", spec or "") + text[place:]
+    text = text[:place] + FIELDS.replace("SPEC", spec or "") + function + text[place:]
     text = text.replace("CommandList<", "CommandList<Forgotten, ", 1)
     with tempfile.TemporaryDirectory() as tree:
         changed = pathlib.Path(tree) / header
@@ -81,19 +81,34 @@ class Forgotten(unittest.TestCase):
         self.expect_error(f"{FAMILY}/export.cpp", SPEC, "deleted function[^\n]*export_command[^\n]*Forgotten|"
                                                         "Forgotten[^\n]*deleted")
 
-    def test_a_command_with_deviations_that_nothing_describes_is_an_error(self):
-        self.expect_error("verify/quirks/describe.cpp", SPEC, "Forgotten")
+    def test_a_command_that_its_family_describes_but_declares_no_function_for_is_an_error(self):
+        self.expect_error("verify/quirks/describe.cpp", SPEC, "no matching function for call to .describe_events")
 
-    def test_a_command_without_deviations_needs_no_description(self):
-        status, errors = compiled("verify/quirks/describe.cpp", SPEC.replace("kDeviations", "kNoDeviation"))
-        self.assertEqual(status, 0, errors)
+    def test_a_command_that_its_family_describes_does_not_link_without_the_function(self):
+        function = "bool describe_events(EventEmitter& out, const Forgotten& c);\n"
+        with tempfile.TemporaryDirectory() as objects:
+            output = f"{objects}/object.o"
+            status, errors = compiled("verify/quirks/describe.cpp", SPEC, output, function)
+            self.assertEqual(status, 0, errors)
+            self.assertIn(b"describe_eventsERNS_12EventEmitterERKNS_9Forgotten", pathlib.Path(output).read_bytes())
+
+    def test_a_command_without_deviations_or_with_fields_that_describe_it_needs_no_function(self):
+        for known in ("kNoDeviation", "kDescribedByFields"):
+            with self.subTest(known=known):
+                spec = SPEC.replace("kDescribedByHand", known).replace('"forgotten"', '"retain"')
+                status, errors = compiled("verify/quirks/describe.cpp", spec)
+                self.assertEqual(status, 0, errors)
+
+    def test_a_command_with_a_word_that_no_trigger_can_name_is_not_described_by_its_fields(self):
+        self.expect_error("verify/quirks/describe.cpp", SPEC.replace("kDescribedByHand", "kDescribedByFields"),
+                          "not a constant expression")
 
     def test_a_command_that_does_not_say_how_it_is_drawn_is_an_error(self):
         self.expect_error("verify/generate/draw_fields.cpp", SPEC.replace("drawn(Topic::kObjects, 1), ", ""),
                           "no matching function for call to .describe_command")
 
     def test_a_command_that_does_not_say_whether_it_deviates_is_an_error(self):
-        self.expect_error("verify/quirks/describe.cpp", SPEC.replace(" kDeviations,", ""),
+        self.expect_error("verify/quirks/describe.cpp", SPEC.replace(" kDescribedByHand,", ""),
                           "no matching function for call to .describe_command")
 
     def test_a_command_that_is_drawn_by_its_fields_needs_no_generator(self):

@@ -24,19 +24,19 @@ constexpr Quirk made_up(std::string_view triggers, std::string_view effects) {
       "e",       "a"};
 }
 
-// Whether the quirk by itself explains the deviation.
-bool explains(const Quirk& quirk, const Program& program, const Deviation& deviation,
+// Whether the quirk by itself explains the divergence.
+bool explains(const Quirk& quirk, const Program& program, const Divergence& divergence,
               StrategyKind strategy = StrategyKind::kPatch, std::string_view release = "7.2") {
-  return QuirkSet(release, {&quirk, 1}).explain(program, strategy, deviation) != nullptr;
+  return QuirkSet(release, {&quirk, 1}).explain(program, strategy, divergence) != nullptr;
 }
 
 // The program ends with other bytes.
-Deviation other_bytes(const Program& program) {
+Divergence other_bytes(const Program& program) {
   return {program.steps.size(), Effect::kBytes, 0};
 }
 
 // The last command, an update, is refused.
-Deviation refused_update(const Program& program) {
+Divergence refused_update(const Program& program) {
   return {program.steps.size() - 1, Effect::kStatus, hipErrorGraphExecUpdateFailure};
 }
 
@@ -84,19 +84,19 @@ TEST(Quirks, ACommandThatIsRepeatedMeetsWhatItLeftItself) {
   const Quirk busy[] = {made_up("op=launch busy=1", "bytes corrupts")};
   const QuirkSet known("7.2", busy);
   const std::string begin(kMemset.substr(0, kMemset.find("launch")));
-  const Deviation bytes{5, Effect::kBytes, 0};
+  const Divergence bytes{5, Effect::kBytes, 0};
   EXPECT_EQ(known.explain(program_of(begin + "launch e0 s0\n"), StrategyKind::kPatch, bytes), nullptr);
   EXPECT_NE(known.explain(program_of(begin + "repeat 2 launch e0 s0\n"), StrategyKind::kPatch, bytes), nullptr);
   EXPECT_FALSE(known.corrupts(program_of(begin + "launch e0 s0\n"), StrategyKind::kPatch));
   EXPECT_TRUE(known.corrupts(program_of(begin + "repeat 2 launch e0 s0\n"), StrategyKind::kPatch));
 }
 
-TEST(Quirks, ADeviationIsExplainedByAnEventBeforeItAndOfThatKind) {
+TEST(Quirks, ADivergenceIsExplainedByAnEventBeforeItAndOfThatKind) {
   const Quirk memset = made_up("op=launch node=memset element=1", "bytes");
   const Quirk wider = made_up("op=launch node=memset element>1;op=launch node=memcpy", "bytes");
   const Quirk status = made_up("op=launch node=memset", "status=1");
   const Program program = program_of(kMemset);
-  const Deviation bytes = other_bytes(program);
+  const Divergence bytes = other_bytes(program);
   EXPECT_TRUE(explains(memset, program, bytes));
   EXPECT_FALSE(explains(memset, program, bytes, StrategyKind::kPatch, "6.4")) << "another release";
   EXPECT_FALSE(explains(wider, program, bytes)) << "another shape";
@@ -217,7 +217,7 @@ TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
       "instantiate e0 g0\n"
       "launch e0 s0\n"
       "launch e0 s0\n");
-  const Deviation bytes = other_bytes(program);
+  const Divergence bytes = other_bytes(program);
   const QuirkSet known("7.2");
   ASSERT_NE(known.explain(program, StrategyKind::kRebuild, bytes), nullptr);
   EXPECT_EQ(known.explain(program, StrategyKind::kRebuild, bytes)->id, "side-roots-unordered");

@@ -13,7 +13,7 @@
 #include "verify/commands/nodes/nodes.h"
 #include "verify/commands/stream_memory/stream_memory.h"
 #include "verify/commands/streams/streams.h"
-#include "verify/commands/systems/action.h"
+#include "verify/commands/systems/systems.h"
 #include "verify/commands/user_objects/user_objects.h"
 
 namespace verify {
@@ -27,8 +27,6 @@ struct JoinCommands<CommandList<Commands...>> {
 template <class... First, class... Second, class... Rest>
 struct JoinCommands<CommandList<First...>, CommandList<Second...>, Rest...>
     : JoinCommands<CommandList<First..., Second...>, Rest...> {};
-
-using SystemsCommands = CommandList<SystemAction>;
 
 // A template of the lists of all families, in their order in Command.
 template <template <class... Families> class Of>

@@ -9,9 +9,9 @@
 // are required.
 //
 // A new type of field needs an overload of parse_field or parse_key (parse.cpp), and one in FieldPrinter (text.cpp),
-// FieldSimplifier (simplify.cpp), FieldFeatures (features.cpp), MeetingsOfField (meetings.cpp) and Syntax
-// (reference.cpp); the build fails without them. A command that is drawn by its fields also needs one in FieldDrawer
-// (verify/generate/draw_fields.cpp).
+// FieldSimplifier (simplify.cpp), FieldFeatures (features.cpp), MeetingsOfField (meetings.cpp), EventsOfField
+// (verify/quirks/describe.cpp) and Syntax (reference.cpp); the build fails without them. A command that is drawn by its
+// fields also needs one in FieldDrawer (verify/generate/draw_fields.cpp).
 #pragma once
 
 #include <array>
@@ -234,6 +234,7 @@ struct FlagKey {
   std::string_view key;
   At at;
   std::string_view feature;
+  std::string_view attribute = {};  // of the command's events that the flag sets (verify/quirks/attributes.inc)
 };
 // "memory=pinned": one of `words`; words[i] stands for the value i. The first word is the fallback, which is not
 // printed. An empty word cannot be written.
@@ -361,6 +362,7 @@ struct WordByFlag {
   At at;
   std::string_view when_true;
   std::string_view when_false;
+  std::string_view attribute = {};  // as in FlagKey
 };
 // The type of the node that the command adds.
 template <class At>
@@ -395,9 +397,15 @@ consteval Drawn drawn(Topic topic, unsigned weight) {
 // or are not valid.
 inline constexpr Drawn kDrawnByHand = {false, Topic::kBytes, 0};
 
-// Whether a finding is about the command: if so, verify/quirks/describe.cpp describes it as an event.
-enum class Known : std::uint8_t { kNoDeviation, kDeviations };
+// Whether a release is known to do the command wrongly, and if so, who describes the command as events for the triggers
+// of findings (verify/quirks/event.h): its fields, or describe_events() in verify/commands/<family>/describe.cpp, which
+// is declared behind the command.
+enum class Known : std::uint8_t { kNoDeviation, kDescribedByFields, kDescribedByHand };
 using enum Known;
+template <class C>
+inline constexpr Known kKnown = C::spec().known;
+
+class EventEmitter;  // verify/quirks/event_emitter.h
 
 // For a command that the shrinker replaces by no other command.
 struct NotReplaced {};

@@ -25,7 +25,7 @@ extern template void export_family(StreamMemoryCommands, Exporter&, const Comman
 extern template void export_family(DevicesCommands, Exporter&, const Command&);
 extern template void export_family(UserObjectsCommands, Exporter&, const Command&);
 extern template void export_family(FailuresCommands, Exporter&, const Command&);
-extern template void export_family(CommandList<SystemAction>, Exporter&, const Command&);
+extern template void export_family(SystemsCommands, Exporter&, const Command&);
 
 namespace {
 
@@ -93,7 +93,7 @@ void Exporter::write_once(const Command& command) {
   answered_ = !expected().only_seen_differs;
   export_one_of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands,
                 CapturesCommands, StreamMemoryCommands, DevicesCommands, UserObjectsCommands, FailuresCommands,
-                CommandList<SystemAction>>(*this, command);
+                SystemsCommands>(*this, command);
   checks_.user_objects();
   if (answered_ || !error_.empty()) return;
   fail(

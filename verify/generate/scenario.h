@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "verify/commands/systems/action.h"
+#include "verify/commands/systems/systems.h"
 #include "verify/generate/choices.h"
 
 namespace verify {

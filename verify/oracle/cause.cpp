@@ -35,9 +35,9 @@ bool holds(const std::vector<Violation>& violations, PropertyId id) {
   return std::any_of(violations.begin(), violations.end(), [id](const Violation& v) { return v.property == id; });
 }
 
-bool differs_in_bad_call(const Program& program, const std::optional<Deviation>& deviation) {
-  return deviation && deviation->step < program.steps.size() &&
-         std::holds_alternative<BadCall>(program.steps[deviation->step].command);
+bool differs_in_bad_call(const Program& program, const std::optional<Divergence>& divergence) {
+  return divergence && divergence->step < program.steps.size() &&
+         std::holds_alternative<BadCall>(program.steps[divergence->step].command);
 }
 
 // A bench (of actions on systems) names the property that breaks on it itself, and no other part of the program can be
@@ -57,8 +57,8 @@ RunOptions in_the_usual_order(RunOptions options) {
 
 // Whether the first difference is a command that the reference refuses and that succeeds on the subject.
 bool says_done_where_refused(const Program& program, const RunPair& pair) {
-  if (!pair.deviation || pair.deviation->effect != Effect::kStatus) return false;
-  const std::size_t step = pair.deviation->step;
+  if (!pair.divergence || pair.divergence->effect != Effect::kStatus) return false;
+  const std::size_t step = pair.divergence->step;
   return step < pair.subject.statuses.size() && pair.subject.statuses[step].code == 0 &&
          !std::holds_alternative<Fail>(program.steps[step].command) && step <= first_step(pair.subject.violations);
 }
@@ -173,7 +173,7 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
   std::optional<PropertyId> cause;
   if (shows_on_a_bench(program_, pair.subject.violations)) {
     cause.reset();
-  } else if (differs_in_bad_call(program_, pair.deviation)) {
+  } else if (differs_in_bad_call(program_, pair.divergence)) {
     cause = PropertyId::kP11;
   } else if (clean_with(keeping_what_was_passed(options_))) {
     cause = PropertyId::kP1;

@@ -267,7 +267,7 @@ void FurtherRuns::cycles() {
       if (text.empty()) break;
       before = std::move(again);
     }
-    const Deviation growth{many->steps.size(), Effect::kGrowth, 0};
+    const Divergence growth{many->steps.size(), Effect::kGrowth, 0};
     if (text.empty()) return Look{true, nullptr};
     return Look{false, pairs_.explain(*many, growth, std::nullopt),
                 fmt::format("what is held after {} cycles: {}", kManyCycles, text)};

@@ -32,11 +32,11 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.keep_passed = !options.poison;
   run.failures = options.failures;
   RunPair pair = pairs_.run(program, run);
-  const Quirk* quirk = pairs_.explain(program, pair.deviation, pair.reverse);
+  const Quirk* quirk = pairs_.explain(program, pair.divergence, pair.reverse);
   const bool could_run = pair.subject.unsupported.empty();
   if (quirk == nullptr && could_run && !pair.clean() && options.confirm && pairs_.subject().contained()) {
     if (!pairs_.shows_again(program, run, pair)) pair.poisoned = unrepeated(pair);
-    quirk = pairs_.explain(program, pair.deviation, pair.reverse);  // it may look different this time
+    quirk = pairs_.explain(program, pair.divergence, pair.reverse);  // it may look different this time
   }
   if (quirk == nullptr && !pair.clean() && pair.poisoned.empty()) {
     if (const std::optional<std::string> race = host_race(program)) pair.poisoned = "data race: " + *race;

@@ -137,16 +137,16 @@ class Comparison {
 
 }  // namespace
 
-std::optional<Deviation> first_deviation(const Program& program, const Observation& expected,
-                                         const Observation& observed) {
+std::optional<Divergence> first_divergence(const Program& program, const Observation& expected,
+                                           const Observation& observed) {
   const std::size_t end = program.steps.size();
   if (observed.death) {
-    return Deviation{observed.death_step, observed.death->kind == Death::Kind::kHung ? Effect::kHang : Effect::kCrash,
-                     0};
+    return Divergence{observed.death_step, observed.death->kind == Death::Kind::kHung ? Effect::kHang : Effect::kCrash,
+                      0};
   }
-  std::optional<Deviation> first;
-  const auto note = [&](const Deviation& deviation) {
-    if (!first || deviation.step < first->step) first = deviation;
+  std::optional<Divergence> first;
+  const auto note = [&](const Divergence& divergence) {
+    if (!first || divergence.step < first->step) first = divergence;
   };
   for (std::size_t i = 0; i < std::min(expected.statuses.size(), observed.statuses.size()); ++i) {
     if (expected.statuses[i] == observed.statuses[i]) continue;

@@ -17,8 +17,8 @@ namespace verify {
 inline constexpr std::size_t kMaxDifferences = 8;  // a report shows no more
 
 // The first difference of the two runs in the order of the program.
-[[nodiscard]] std::optional<Deviation> first_deviation(const Program& program, const Observation& expected,
-                                                       const Observation& observed);
+[[nodiscard]] std::optional<Divergence> first_divergence(const Program& program, const Observation& expected,
+                                                         const Observation& observed);
 
 // Differences in the order of the program, at most kMaxDifferences; empty when the runs agree.
 [[nodiscard]] std::vector<Difference> compare(const Program& program, const Observation& expected,

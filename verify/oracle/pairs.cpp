@@ -76,36 +76,36 @@ RunPair PairRunner::run(const Program& program, const RunOptions& options) {
     pair.poisoned = "fault in the baseline: " + baseline.observation.notes.fault;
   pair.discarded = refused_by_baseline(program, baseline.observation);
   pair.differences = compare(program, baseline.observation, subject.observation);
-  pair.deviation = first_deviation(program, baseline.observation, subject.observation);
-  pair.reverse = first_deviation(program, subject.observation, baseline.observation);
-  if (!pair.deviation && !subject.observation.violations.empty()) {
-    pair.deviation = Deviation{first_step(subject.observation.violations), Effect::kTeardown, 0};
+  pair.divergence = first_divergence(program, baseline.observation, subject.observation);
+  pair.reverse = first_divergence(program, subject.observation, baseline.observation);
+  if (!pair.divergence && !subject.observation.violations.empty()) {
+    pair.divergence = Divergence{first_step(subject.observation.violations), Effect::kTeardown, 0};
   }
   pair.subject = std::move(subject.observation);
   pair.script = std::move(subject.script);
-  deviated_ = deviated_ || !pair.clean();
+  diverged_ = diverged_ || !pair.clean();
   return pair;
 }
 
 void PairRunner::end_program(const Program& program) {
   // A fault of the device is sticky: it would be the next program's error as well.
-  const bool may_be_spoiled = subject_.contained() && (deviated_ || !subject_.starts_slowly());
+  const bool may_be_spoiled = subject_.contained() && (diverged_ || !subject_.starts_slowly());
   if (faulted_ || (may_be_spoiled && known_.quirks.corrupts(program, known_.strategy))) {
     subject_.start_afresh();
     baseline_.start_afresh();
   }
 }
 
-const Quirk* PairRunner::explain(const Program& program, const std::optional<Deviation>& deviation,
-                                 const std::optional<Deviation>& reverse) const {
-  const Quirk* quirk = deviation ? known_.quirks.explain(program, known_.strategy, *deviation) : nullptr;
+const Quirk* PairRunner::explain(const Program& program, const std::optional<Divergence>& divergence,
+                                 const std::optional<Divergence>& reverse) const {
+  const Quirk* quirk = divergence ? known_.quirks.explain(program, known_.strategy, *divergence) : nullptr;
   if (quirk != nullptr || !reverse) return quirk;
   return known_of_baseline_.quirks.explain(program, known_of_baseline_.strategy, *reverse);
 }
 
 const Quirk* PairRunner::explain(const Program& program, const Observation& expected,
                                  const Observation& observed) const {
-  return explain(program, first_deviation(program, expected, observed), first_deviation(program, observed, expected));
+  return explain(program, first_divergence(program, expected, observed), first_divergence(program, observed, expected));
 }
 
 bool PairRunner::shows_again(const Program& program, const RunOptions& options, RunPair& pair) {

@@ -26,8 +26,8 @@ struct RunPair {
   std::string poisoned;   // why the comparison means nothing, or empty
   std::string discarded;  // the command that the baseline refuses, or empty
   AddressScript script;
-  std::optional<Deviation> deviation;  // the first one
-  std::optional<Deviation> reverse;    // the first deviation of the baseline from the subject
+  std::optional<Divergence> divergence;  // the first one
+  std::optional<Divergence> reverse;     // the first divergence of the baseline from the subject
   [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
 };
 
@@ -45,9 +45,9 @@ class PairRunner {
   void know_of_baseline(QuirkSet quirks, StrategyKind strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
 
   // Enclose all runs of one program. At the end both sides start afresh if the program may have spoiled one of them; a
-  // subject that starts slowly only if the program deviated as well (every divergence is looked for again in a fresh
+  // subject that starts slowly only if the program diverged as well (every divergence is looked for again in a fresh
   // process, so a spoiled one costs time and no false report).
-  void begin_program() { faulted_ = deviated_ = false; }
+  void begin_program() { faulted_ = diverged_ = false; }
   void end_program(const Program& program);
 
   [[nodiscard]] RunPair run(const Program& program, const RunOptions& options);
@@ -61,9 +61,9 @@ class PairRunner {
   RunResult run_subject(const Program& program, const RunOptions& options) { return subject_.run(program, options); }
   [[nodiscard]] Runner& subject() { return subject_; }
 
-  // The quirk that explains a deviation of the subject, or (`reverse`) a deviation of the baseline.
-  [[nodiscard]] const Quirk* explain(const Program& program, const std::optional<Deviation>& deviation,
-                                     const std::optional<Deviation>& reverse) const;
+  // The quirk that explains a divergence of the subject, or (`reverse`) a divergence of the baseline.
+  [[nodiscard]] const Quirk* explain(const Program& program, const std::optional<Divergence>& divergence,
+                                     const std::optional<Divergence>& reverse) const;
   [[nodiscard]] const Quirk* explain(const Program& program, const Observation& expected,
                                      const Observation& observed) const;
   // Whether the command triggers a quirk of the subject in that state.
@@ -80,7 +80,7 @@ class PairRunner {
   };
   Known known_, known_of_baseline_;
   // In one of the runs of the program that is being judged the device faulted; subject and baseline differed.
-  bool faulted_ = false, deviated_ = false;
+  bool faulted_ = false, diverged_ = false;
 };
 
 }  // namespace verify

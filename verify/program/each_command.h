@@ -15,7 +15,7 @@
 namespace verify {
 
 // Whether C declares its fields. All commands do, except the actions of systems, which have a table of verbs of their
-// own (verify/commands/systems/action.h).
+// own (verify/commands/systems/systems.h).
 template <class C>
 inline constexpr bool kIsDeclared = !std::is_same_v<C, SystemAction>;
 

@@ -4,6 +4,7 @@
 // that a patch or a set makes depend on the strategy. attributes.inc has all attributes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -26,10 +27,40 @@ enum class Attribute : std::uint8_t {
 inline constexpr std::size_t kAttributes = static_cast<std::size_t>(Attribute::kCount);
 inline constexpr std::int64_t kUnset = std::numeric_limits<std::int64_t>::min();
 
-[[nodiscard]] std::string_view attribute_name(Attribute attribute);
-[[nodiscard]] std::optional<Attribute> find_attribute(std::string_view name);
+// The names of the releases, in their order.
+inline constexpr std::string_view kWordsOfReleases =
+#define RELEASE(major, minor, full) #major "." #minor " "
+#define NVIDIA_RELEASE(major, minor, driver) "nvidia-" #major "." #minor " "
+#include "hip/releases/releases.inc"
+#undef NVIDIA_RELEASE
+#undef RELEASE
+    ;
+struct AttributeText {
+  std::string_view name, words;
+};
+inline constexpr std::array<AttributeText, kAttributes> kAttributeTexts = {{
+#define ATTRIBUTE(name, words) {#name, words},
+#include "verify/quirks/attributes.inc"
+#undef ATTRIBUTE
+}};
+[[nodiscard]] constexpr std::string_view attribute_name(Attribute attribute) {
+  return kAttributeTexts[static_cast<std::size_t>(attribute)].name;
+}
+[[nodiscard]] constexpr std::optional<Attribute> find_attribute(std::string_view name) {
+  const auto* const at = std::ranges::find(kAttributeTexts, name, &AttributeText::name);
+  if (at == kAttributeTexts.end()) return {};
+  return static_cast<Attribute>(at - kAttributeTexts.begin());
+}
 // The number of one of the attribute's words ("memset" of "node"), or nothing.
-[[nodiscard]] std::optional<std::int64_t> find_word(Attribute attribute, std::string_view word);
+[[nodiscard]] constexpr std::optional<std::int64_t> find_word(Attribute attribute, std::string_view word) {
+  std::string_view words = kAttributeTexts[static_cast<std::size_t>(attribute)].words;
+  for (std::int64_t number = 0; !words.empty(); ++number) {
+    const std::size_t space = std::min(words.find(' '), words.size());
+    if (words.substr(0, space) == word) return number;
+    words.remove_prefix(std::min(space + 1, words.size()));
+  }
+  return {};
+}
 
 class Event {
  public:
@@ -45,7 +76,7 @@ class Event {
 };
 
 // Calls `visit` with every event of `command`, which has to be valid in `state`. Stops when `visit` returns true, and
-// returns whether it did (verify/quirks/describe.cpp).
+// returns whether it did (verify/quirks/event_emitter.h).
 bool any_event(const State& state, const Command& command, StrategyKind strategy,
                const std::function<bool(const Event&)>& visit);
 

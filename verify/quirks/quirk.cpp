@@ -48,12 +48,12 @@ std::optional<Effect> effect_of(std::string_view word) {
   return {};
 }
 
-bool shows_as(const Quirk& quirk, const Deviation& deviation) {
+bool shows_as(const Quirk& quirk, const Divergence& divergence) {
   bool shows = false;
   split(quirk.effects, ' ', [&](std::string_view word) {
-    if (effect_of(word) != deviation.effect) return;
-    shows =
-        shows || deviation.effect != Effect::kStatus || number_of(word.substr(word.find('=') + 1)) == deviation.status;
+    if (effect_of(word) != divergence.effect) return;
+    shows = shows || divergence.effect != Effect::kStatus ||
+            number_of(word.substr(word.find('=') + 1)) == divergence.status;
   });
   return shows;
 }
@@ -208,16 +208,16 @@ bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   });
 }
 
-const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, const Deviation& deviation) const {
+const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const {
   std::vector<const Compiled*> candidates;
   const bool several = devices_needed(program) > 1;
   for (const Compiled& compiled : compiled_) {
-    if (compiled.counts(strategy, several) && shows_as(*compiled.quirk, deviation)) candidates.push_back(&compiled);
+    if (compiled.counts(strategy, several) && shows_as(*compiled.quirk, divergence)) candidates.push_back(&compiled);
   }
   if (candidates.empty()) return nullptr;
   const Quirk* found = nullptr;
-  any_command(program, deviation.step + 1, [&](const State& state, std::size_t i) {
-    const bool here = deviation.effect != Effect::kStatus || i == deviation.step;
+  any_command(program, divergence.step + 1, [&](const State& state, std::size_t i) {
+    const bool here = divergence.effect != Effect::kStatus || i == divergence.step;
     return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
       const auto at = std::ranges::find_if(
           candidates, [&](const Compiled* compiled) { return (here || compiled->later) && compiled->matches(event); });

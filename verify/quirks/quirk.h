@@ -1,7 +1,7 @@
 // verify::Quirk: a documented deviation of some releases of a vendor's runtime from the model, as data.
 //
 // A quirk says which events may show it (triggers, in the words of attributes.inc), how it shows (effects), and the
-// facts about it. A program whose first deviation is one of the effects, at or after an event that matches a trigger,
+// facts about it. A program whose first divergence is one of the effects, at or after an event that matches a trigger,
 // ends there as KnownQuirk(id). A status shows at the very command that triggers; bytes, crashes and the rest may show
 // later. Each quirk is a folder of verify/findings; tools/findings makes the catalogue of these folders. A test fails
 // when a quirk no longer shows on a release that it names.
@@ -57,11 +57,11 @@ struct Quirk {
 enum class Effect : std::uint8_t { kStatus, kBytes, kTopology, kHost, kCrash, kHang, kTeardown, kGrowth };
 
 // The first difference of two runs of a program.
-struct Deviation {
+struct Divergence {
   std::size_t step = 0;  // the program's length: at its end
   Effect effect = Effect::kBytes;
   int status = 0;  // the subject's answer, for kStatus
-  bool operator==(const Deviation&) const = default;
+  bool operator==(const Divergence&) const = default;
 };
 
 // The quirks of one release, compiled.
@@ -74,8 +74,8 @@ class QuirkSet {
   [[nodiscard]] bool empty() const { return compiled_.empty(); }
   // The quirk that `command` may show in `state`, or null.
   [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy) const;
-  // The quirk that explains how `program` first deviated, or null.
-  [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Deviation& deviation) const;
+  // The quirk that explains how `program` first diverged, or null.
+  [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const;
   // Whether `program` holds a trigger of a quirk that corrupts its process.
   [[nodiscard]] bool corrupts(const Program& program, StrategyKind strategy) const;
 

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/commands/systems/action.h"
+#include "verify/commands/systems/systems.h"
 #include "verify/execute/interposer.h"
 #include "verify/execute/observation.h"
 #include "verify/execute/platform.h"

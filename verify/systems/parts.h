@@ -17,7 +17,7 @@
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
 #include "hip/trace_cache.h"
-#include "verify/commands/systems/action.h"
+#include "verify/commands/systems/systems.h"
 
 namespace verify {
 

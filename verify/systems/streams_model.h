@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "verify/commands/systems/action.h"
+#include "verify/commands/systems/systems.h"
 
 namespace verify {
 

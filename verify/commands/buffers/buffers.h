@@ -52,7 +52,7 @@ struct Read {
   Id buffer = 0;
   static constexpr auto spec() {
     return describe_command("read", "The host waits for the device and reads the buffer; the bytes are an observation.",
-                            drawn(Topic::kBytes, 4), kDeviations,
+                            drawn(Topic::kBytes, 4), kDescribedByFields,
                             NameField{&Read::buffer, 'b', meets("read", Leaves::kNothing)})
         .uncounted();
   }
@@ -82,7 +82,7 @@ struct Free {
         "Frees a buffer, or memory that a graph allocated and nobody has freed (`hipFree`, which waits for "
         "the device). HIP does not document what `hipFree` of a graph's memory leaves in the null stream, "
         "so `query s0` may not follow.",
-        kDrawnByHand, kDeviations, NameField{&Free::buffer, 'b', meets("free", Leaves::kNothing)});
+        kDrawnByHand, kDescribedByFields, NameField{&Free::buffer, 'b', meets("free", Leaves::kNothing)});
   }
   bool operator==(const Free&) const = default;
 };

@@ -19,7 +19,8 @@ struct BeginCapture {
         "capture",
         "`hipStreamBeginCapture`, or `hipStreamBeginCaptureToGraph` into an existing graph, behind nodes of "
         "it.",
-        kDrawnByHand, kDeviations, NameField{&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)},
+        kDrawnByHand, kDescribedByFields,
+        NameField{&BeginCapture::stream, 's', meets("begin capture on", Leaves::kNothing)},
         ChoiceKey{"mode", &BeginCapture::mode, kCaptureModes, "a mode", "capture ", true},
         IntoGraphKey{&BeginCapture::into, &BeginCapture::after}, field::thread_key(&BeginCapture::thread));
   }
@@ -37,7 +38,7 @@ struct EndCapture {
                "`hipStreamEndCapture`. Ends the capture, which becomes the graph; with `into`, that is the graph "
                "that was captured into. Its nodes are named in the order in which they were captured: n0, n1, ..., "
                "or on from the largest name in the graph. They are patched, set and updated like any others.",
-               kDrawnByHand, kDeviations,
+               kDrawnByHand, kDescribedByFields,
                NameField{&EndCapture::stream, 's', meets("end capture on", Leaves::kNothing)},
                NameField{&EndCapture::graph, 'g', only_leaves(Leaves::kGraphChanged)},
                field::thread_key(&EndCapture::thread))
@@ -52,7 +53,7 @@ struct CaptureInfo {
         "capture_info",
         "`hipStreamGetCaptureInfo_v2`. The status, the graph, and the names of the nodes that the stream's "
         "next node depends on are observations.",
-        drawn(Topic::kCaptures, 1), kDeviations,
+        drawn(Topic::kCaptures, 1), kDescribedByFields,
         NameField{&CaptureInfo::stream, 's', meets("ask for the capture of", Leaves::kNothing)});
   }
   bool operator==(const CaptureInfo&) const = default;
@@ -67,7 +68,7 @@ struct CaptureAfter {
         "capture_after",
         "`hipStreamUpdateCaptureDependencies`. The stream's next node depends on these nodes instead "
         "(`none`: on none), or with `add` on these as well.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByFields,
         NameField{&CaptureAfter::stream, 's', meets("change what comes before on", Leaves::kNothing)},
         NodesField{&CaptureAfter::nodes}, FlagKey{"add", &CaptureAfter::add, {}});
   }
@@ -78,7 +79,7 @@ struct ExchangeCaptureMode {
   Id thread = 0;
   static constexpr auto spec() {
     return describe_command("capture_mode", "`hipThreadExchangeStreamCaptureMode`. The old mode is an observation.",
-                            kDrawnByHand, kDeviations,
+                            kDrawnByHand, kDescribedByFields,
                             ChoiceField{&ExchangeCaptureMode::mode,
                                         kCaptureModes,
                                         "global, thread or relaxed",
@@ -93,7 +94,7 @@ struct UnsafeCall {
   Id thread = 0;
   static constexpr auto spec() {
     return describe_command("unsafe", "`hipMalloc` of a few bytes, and `hipFree`: a call that a capture may forbid.",
-                            drawn(Topic::kForbidden, 1), kDeviations, field::thread_key(&UnsafeCall::thread));
+                            drawn(Topic::kForbidden, 1), kDescribedByFields, field::thread_key(&UnsafeCall::thread));
   }
   bool operator==(const UnsafeCall&) const = default;
 };

@@ -18,7 +18,7 @@ struct PeerAccess {
         "`hipDeviceCanAccessPeer`, `hipDeviceEnablePeerAccess` or `hipDeviceDisablePeerAccess`, with the "
         "first device current. The answer is an observation. Nothing may be running. A kernel of a device "
         "names memory of another only while access is enabled when it is launched.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByFields,
         ChoiceField{&PeerAccess::verb, kPeerWords, "can, enable or disable", "peer can, peer enable or peer disable",
                     "peer "},
         field::device_number(&PeerAccess::device, "a device"), field::device_number(&PeerAccess::peer, "its peer"));

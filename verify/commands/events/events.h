@@ -35,7 +35,7 @@ struct RecordEvent {
         "record",
         "`hipEventRecord`. On a stream that captures, the event stands for the nodes that the stream's next "
         "node depends on.",
-        kDrawnByHand, kDeviations, NameField{&RecordEvent::event, 'v', meets("record", Leaves::kRecorded)},
+        kDrawnByHand, kDescribedByFields, NameField{&RecordEvent::event, 'v', meets("record", Leaves::kRecorded)},
         NameField{&RecordEvent::stream, 's', meets("record on", Leaves::kNothing)});
   }
   bool operator==(const RecordEvent&) const = default;
@@ -48,7 +48,7 @@ struct WaitEvent {
         "wait",
         "`hipStreamWaitEvent`. Where the event was recorded in a capture, the stream joins the capture: a "
         "fork when it takes part in none yet, a join when it does.",
-        kDrawnByHand, kDeviations, NameField{&WaitEvent::stream, 's', meets("wait", Leaves::kBehindAnEvent)},
+        kDrawnByHand, kDescribedByFields, NameField{&WaitEvent::stream, 's', meets("wait", Leaves::kBehindAnEvent)},
         NameField{&WaitEvent::event, 'v', meets("wait for", Leaves::kWaitedFor)});
   }
   bool operator==(const WaitEvent&) const = default;
@@ -57,7 +57,7 @@ struct Elapsed {
   Id from = 0, to = 0;
   static constexpr auto spec() {
     return describe_command("elapsed", "`hipEventElapsedTime`. Its status is observed, not the time.", kDrawnByHand,
-                            kDeviations, NameField{&Elapsed::from, 'v', meets("elapsed", Leaves::kNothing)},
+                            kDescribedByFields, NameField{&Elapsed::from, 'v', meets("elapsed", Leaves::kNothing)},
                             NameField{&Elapsed::to, 'v', meets("elapsed", Leaves::kNothing)});
   }
   bool operator==(const Elapsed&) const = default;

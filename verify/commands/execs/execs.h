@@ -22,13 +22,14 @@ struct Instantiate {
         "Makes an executable graph: `hipGraphInstantiate`, `hipGraphInstantiateWithFlags` or "
         "`hipGraphInstantiateWithParams`. The result of the last is an observation. Only `form=params` "
         "takes `upload`.",
-        kDrawnByHand, kDeviations, NameField{&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)},
+        kDrawnByHand, kDescribedByHand, NameField{&Instantiate::exec, 'e', only_leaves(Leaves::kInstantiated)},
         NameField{&Instantiate::graph, 'g', meets("instantiate", Leaves::kNothing)},
         ChoiceKey{"form", &Instantiate::form, kInstantiateForms, "form", "instantiate "},
         FlagsKey{"flags", &Instantiate::flags, kInstantiateFlags});
   }
   bool operator==(const Instantiate&) const = default;
 };
+bool describe_events(EventEmitter& out, const Instantiate& c);
 struct Launch {
   Id exec = 0;
   Id stream = 0;
@@ -37,22 +38,24 @@ struct Launch {
         "launch",
         "`hipGraphLaunch`. On a stream that captures it becomes a child node that holds what the executable "
         "graph holds now.",
-        kDrawnByHand, kDeviations, NameField{&Launch::exec, 'e', meets("launch", Leaves::kLaunched)},
+        kDrawnByHand, kDescribedByHand, NameField{&Launch::exec, 'e', meets("launch", Leaves::kLaunched)},
         NameField{&Launch::stream, 's', meets("launch on", Leaves::kNothing), true});
   }
   bool operator==(const Launch&) const = default;
 };
+bool describe_events(EventEmitter& out, const Launch& c);
 struct Patch {
   Target target = Target::kExec;
   Id id = 0;
   static constexpr auto spec() {
     return describe_command(
         "patch", "Brings an executable graph, or a graph's definition, to where the buffers are now, by the strategy.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByHand,
         field::target(&Patch::target, &Patch::id, "ge", "patch", Leaves::kGraphChanged, Leaves::kPatched));
   }
   bool operator==(const Patch&) const = default;
 };
+bool describe_events(EventEmitter& out, const Patch& c);
 struct Update {
   Id exec = 0;
   Id graph = 0;
@@ -61,16 +64,17 @@ struct Update {
         "update",
         "`hipGraphExecUpdate`. A refusal (changed topology, node type or parameter) is an observation, and "
         "so is the reported node where exactly one differs.",
-        kDrawnByHand, kDeviations, NameField{&Update::exec, 'e', meets("update", Leaves::kUpdated)},
+        kDrawnByHand, kDescribedByHand, NameField{&Update::exec, 'e', meets("update", Leaves::kUpdated)},
         NameField{&Update::graph, 'g', meets("update from", Leaves::kNothing)});
   }
   bool operator==(const Update&) const = default;
 };
+bool describe_events(EventEmitter& out, const Update& c);
 struct Upload {
   Id exec = 0;
   Id stream = 0;
   static constexpr auto spec() {
-    return describe_command("upload", "`hipGraphUpload`.", drawn(Topic::kQueries, 15), kDeviations,
+    return describe_command("upload", "`hipGraphUpload`.", drawn(Topic::kQueries, 15), kDescribedByFields,
                             NameField{&Upload::exec, 'e', meets("upload", Leaves::kNothing)},
                             NameField{&Upload::stream, 's', kNotCovered});
   }

@@ -29,10 +29,11 @@ struct BadCall {
         "A call of a HIP function with one invalid argument, by the case's name in `verify/errors/cases.inc`, "
         "against live objects of its own. Its status, and the answer of `hipGetLastError` behind it, are "
         "observations.",
-        kDrawnByHand, kDeviations, ErrorCaseField{&BadCall::function, &BadCall::error_case});
+        kDrawnByHand, kDescribedByHand, ErrorCaseField{&BadCall::function, &BadCall::error_case});
   }
   bool operator==(const BadCall&) const = default;
 };
+bool describe_events(EventEmitter& out, const BadCall& c);
 
 using FailuresCommands = CommandList<Fail, BadCall>;
 

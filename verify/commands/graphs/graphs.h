@@ -21,7 +21,7 @@ struct CloneGraph {
   Id from = 0;
   static constexpr auto spec() {
     return describe_command("clone", "`hipGraphClone`. The nodes of the clone have the names of the original's.",
-                            kDrawnByHand, kDeviations, NameField{&CloneGraph::graph, 'g', kIsNew},
+                            kDrawnByHand, kDescribedByFields, NameField{&CloneGraph::graph, 'g', kIsNew},
                             NameField{&CloneGraph::from, 'g', meets("clone", Leaves::kNothing)})
         .replaced_by([](const CloneGraph& c) { return DeclareGraph{c.graph}; });
   }
@@ -55,9 +55,9 @@ struct ChangeEdges {
         "Adds or removes dependencies of a node, in one call; a node may wait for later ones. Only `edge` "
         "takes `cycle`: edges that close a circle say it, others may not. Instantiating a graph with a "
         "circle is refused, which is an observation.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByFields,
         NodeNameField{&ChangeEdges::graph, &ChangeEdges::node, 'g', met_by_word(Leaves::kGraphChanged)},
-        NodesKey{"after", &ChangeEdges::after, true}, FlagKey{"cycle", &ChangeEdges::cycle, {}});
+        NodesKey{"after", &ChangeEdges::after, true}, FlagKey{"cycle", &ChangeEdges::cycle, {}, "closes_circle"});
   }
   bool operator==(const ChangeEdges&) const = default;
 };
@@ -69,7 +69,7 @@ struct RemoveNode {
         "remove",
         "`hipGraphDestroyNode`: the node's edges go with it. Executable graphs keep theirs, but the node "
         "cannot be named there any more: a patch that concerns it records again.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByFields,
         NodeNameField{&RemoveNode::graph, &RemoveNode::node, 'g', meets("remove", Leaves::kGraphChanged)});
   }
   bool operator==(const RemoveNode&) const = default;
@@ -84,7 +84,7 @@ struct Inspect {
         "Every query that HIP has of a graph or an executable graph: nodes, roots, edges, dependencies, "
         "dependents, types, parameters, with arrays that are too short and too long; disabled nodes. The "
         "answers are observations, in symbolic words.",
-        drawn(Topic::kQueries, 50), kDeviations, field::target(&Inspect::target, &Inspect::id, "ge", "inspect"));
+        drawn(Topic::kQueries, 50), kDescribedByFields, field::target(&Inspect::target, &Inspect::id, "ge", "inspect"));
   }
   bool operator==(const Inspect&) const = default;
 };
@@ -96,7 +96,8 @@ struct PrintDot {
         "dot",
         "`hipGraphDebugDotPrint` into a temporary file. The numbers of nodes and edges are observations. Not "
         "for graphs with child graphs.",
-        drawn(Topic::kQueries, 10), kDeviations, NameField{&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)});
+        drawn(Topic::kQueries, 10), kDescribedByFields,
+        NameField{&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)});
   }
   bool operator==(const PrintDot&) const = default;
 };
@@ -104,7 +105,7 @@ struct Destroy {
   Target target = Target::kGraph;
   Id id = 0;
   static constexpr auto spec() {
-    return describe_command("destroy", "Destroys an object.", kDrawnByHand, kDeviations,
+    return describe_command("destroy", "Destroys an object.", kDrawnByHand, kDescribedByFields,
                             field::target(&Destroy::target, &Destroy::id, "gesv", "destroy"));
   }
   bool operator==(const Destroy&) const = default;

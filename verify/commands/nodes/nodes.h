@@ -23,13 +23,14 @@ struct AddNode {
         "`form=generic` adds through `hipGraphAddNode`, which takes any type but linear copies, opaque "
         "kernels and memory nodes. `form=driver` uses the driver's functions (`hipDrvGraph...`) for "
         "`memcpy3d`, `memset` and `free`.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByHand,
         NodeNameField{&AddNode::graph, &AddNode::node, 'g', met_by_word(Leaves::kGraphChanged)},
         field::params_of_own_type(&AddNode::params), field::fan_key(&AddNode::fan),
         ChoiceKey{"form", &AddNode::form, kFormWords, "form", {}}, NodesKey{"after", &AddNode::after, false});
   }
   bool operator==(const AddNode&) const = default;
 };
+bool describe_events(EventEmitter& out, const AddNode& c);
 struct SetNode {
   Target target = Target::kExec;
   Id id = 0;
@@ -42,21 +43,23 @@ struct SetNode {
         "HIP's setters: complete new parameters of the same type; on an executable graph also of the same "
         "direction and shape. `form` as for adding a node: `hipGraphNodeSetParams`, "
         "`hipGraphExecNodeSetParams`, or the driver's setters of an executable graph.",
-        kDrawnByHand, kDeviations, NodeOfTargetField{&SetNode::target, &SetNode::id, &SetNode::node, &SetNode::params},
+        kDrawnByHand, kDescribedByHand,
+        NodeOfTargetField{&SetNode::target, &SetNode::id, &SetNode::node, &SetNode::params},
         field::params(&SetNode::params), ChoiceKey{"form", &SetNode::form, kFormWords, "form", {}});
   }
   bool operator==(const SetNode&) const = default;
 };
+bool describe_events(EventEmitter& out, const SetNode& c);
 struct EnableNode {
   Id exec = 0;
   Id node = 0;
   bool enabled = false;
   static constexpr auto spec() {
     return describe_command(
-        WordByFlag{&EnableNode::enabled, "enable", "disable"},
+        WordByFlag{&EnableNode::enabled, "enable", "disable", "enabled"},
         "Enables or disables a kernel, copy or memset node of an executable graph. A disabled node counts as "
         "an empty one, through patches, setters and updates.",
-        kDrawnByHand, kDeviations,
+        kDrawnByHand, kDescribedByFields,
         NodeNameField{&EnableNode::exec, &EnableNode::node, 'e', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const EnableNode&) const = default;
@@ -79,7 +82,7 @@ struct SetAttributes {
         "values that the node has then (`hipGraphKernelNodeGetAttribute`) are an observation, and part of "
         "`inspect g0` from then on. Setters keep attributes; an executable graph has those that its graph "
         "had.",
-        drawn(Topic::kAttributes, 65), kDeviations,
+        drawn(Topic::kAttributes, 65), kDescribedByFields,
         NodeNameField{&SetAttributes::graph, &SetAttributes::node, 'g', meets("set attributes in", Leaves::kNothing)},
         NodeAttributesKey{&SetAttributes::attributes});
   }
@@ -94,13 +97,14 @@ struct CopyAttributes {
   static constexpr auto spec() {
     return describe_command("copy_attributes",
                             "`hipGraphKernelNodeCopyAttributes`: the first node gets all attributes of the second.",
-                            drawn(Topic::kAttributes, 35), kDeviations,
+                            drawn(Topic::kAttributes, 35), kDescribedByHand,
                             NodeNameField{&CopyAttributes::graph, &CopyAttributes::node, 'g', kNotCovered},
                             NodeNameField{&CopyAttributes::from, &CopyAttributes::source, 'g',
                                           meets("copy attributes from", Leaves::kNothing)});
   }
   bool operator==(const CopyAttributes&) const = default;
 };
+bool describe_events(EventEmitter& out, const CopyAttributes& c);
 
 using NodesCommands = CommandList<AddNode, SetNode, EnableNode, SetAttributes, CopyAttributes>;
 

@@ -18,13 +18,14 @@ struct MallocAsync {
         "Stream-ordered memory: `hipMallocAsync`, or `hipMallocFromPoolAsync`. The name is a buffer from here "
         "on. On a stream that captures it becomes an allocation node; it does not stand in a capture `into` a "
         "graph.",
-        kDrawnByHand, kDeviations, NameField{&MallocAsync::buffer, 'b', kIsNew},
+        kDrawnByHand, kDescribedByHand, NameField{&MallocAsync::buffer, 'b', kIsNew},
         field::size(&MallocAsync::bytes, 0, kMaxBufferBytes, Simpler::kSmallSize),
         NameField{&MallocAsync::stream, 's', meets("allocate on", Leaves::kNothing), true},
         NameKey{"pool", &MallocAsync::pool, 'p', "pool of one's own"});
   }
   bool operator==(const MallocAsync&) const = default;
 };
+bool describe_events(EventEmitter& out, const MallocAsync& c);
 // hipFreeAsync of memory that a graph or a stream allocated; in a capture the call becomes a free node.
 struct FreeAsync {
   Id buffer = 0;
@@ -35,7 +36,7 @@ struct FreeAsync {
         "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
         "stream's memory ends with it. On a stream that captures it becomes a free node, of memory of that "
         "capture and behind everything that names it.",
-        kDrawnByHand, kDeviations, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
+        kDrawnByHand, kDescribedByFields, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
         NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true});
   }
   bool operator==(const FreeAsync&) const = default;

@@ -31,7 +31,7 @@ struct Synchronize {
   Id thread = 0;
   static constexpr auto spec() {
     return describe_command("sync", "`hipStreamSynchronize`, `hipEventSynchronize` or `hipDeviceSynchronize`.",
-                            kDrawnByHand, kDeviations,
+                            kDrawnByHand, kDescribedByFields,
                             field::target_or_device(&Synchronize::target, &Synchronize::id, "sv", "sync"),
                             field::thread_key(&Synchronize::thread));
   }
@@ -50,11 +50,12 @@ struct Enqueue {
         "before the call returns. On a stream that captures it becomes a node. `eventrecord` and `eventwait` "
         "stand only on a stream that captures: `hipEventRecordWithFlags` and `hipStreamWaitEvent` with the "
         "flags `hipEventRecordExternal` and `hipEventWaitExternal`.",
-        kDrawnByHand, kDeviations, NameField{&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)},
+        kDrawnByHand, kDescribedByHand, NameField{&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)},
         field::params(&Enqueue::params), field::thread_key(&Enqueue::thread));
   }
   bool operator==(const Enqueue&) const = default;
 };
+bool describe_events(EventEmitter& out, const Enqueue& c);
 struct Query {
   Target target = Target::kStream;  // or an event
   Id id = 0;
@@ -64,7 +65,7 @@ struct Query {
         "query",
         "`hipStreamQuery` or `hipEventQuery`. Stands only where the answer does not depend on time: all work "
         "is done, or the rules of capture refuse.",
-        kDrawnByHand, kDeviations, field::target(&Query::target, &Query::id, "sv", "query"),
+        kDrawnByHand, kDescribedByFields, field::target(&Query::target, &Query::id, "sv", "query"),
         field::thread_key(&Query::thread));
   }
   bool operator==(const Query&) const = default;

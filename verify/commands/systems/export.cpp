@@ -11,6 +11,6 @@ void export_command(Exporter& out, const SystemAction& /*command*/) {
   out.refuse_command();
 }
 
-template void export_family(CommandList<SystemAction>, Exporter&, const Command&);
+template void export_family(SystemsCommands, Exporter&, const Command&);
 
 }  // namespace verify

@@ -27,7 +27,7 @@ struct RetainUserObject {
         "retain",
         "A graph takes a reference of its own, or (`move`) the program's. A graph that holds user objects, "
         "and its executables, are not patched, set or updated, and are no child graphs.",
-        drawn(Topic::kObjects, 5), kDeviations, NameField{&RetainUserObject::object, 'u', kNotCovered},
+        drawn(Topic::kObjects, 5), kDescribedByFields, NameField{&RetainUserObject::object, 'u', kNotCovered},
         NameField{&RetainUserObject::graph, 'g', meets("retain into", Leaves::kNothing)},
         FlagKey{"move", &RetainUserObject::move, {}});
   }
@@ -39,7 +39,7 @@ struct ReleaseUserObject {
   std::optional<Id> graph;
   static constexpr auto spec() {
     return describe_command("release", "The program, or the graph, gives a reference back.", drawn(Topic::kObjects, 4),
-                            kDeviations, NameField{&ReleaseUserObject::object, 'u', kNotCovered},
+                            kDescribedByFields, NameField{&ReleaseUserObject::object, 'u', kNotCovered},
                             OptionalNameField{&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)});
   }
   bool operator==(const ReleaseUserObject&) const = default;

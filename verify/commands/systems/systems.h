@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "verify/commands/fields.h"
+
 namespace verify {
 
 enum class SystemVerb : std::uint8_t {
@@ -79,6 +81,9 @@ struct SystemAction {
   std::array<std::int32_t, 4> fields{};  // one for each field of the verb; the rest are 0
   bool operator==(const SystemAction&) const = default;
 };
+// An action has no spec(). Its own system judges it, and no finding is about it.
+template <>
+inline constexpr Known kKnown<SystemAction> = kNoDeviation;
 
 // One field of a verb: its bounds, and the name that it has in the text (empty: the value stands alone).
 struct FieldOfAction {
@@ -127,5 +132,7 @@ class SystemsState {
   bool closed_ = false;  // the cache was closed
   bool untouched_ = true;
 };
+
+using SystemsCommands = CommandList<SystemAction>;
 
 }  // namespace verify

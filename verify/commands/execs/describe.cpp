@@ -1,0 +1,60 @@
+// The events of the commands about executable graphs whose fields do not describe them.
+#include "verify/program/state_devices.h"
+#include "verify/quirks/event_emitter.h"
+
+namespace verify {
+
+bool describe_events(EventEmitter& out, const Instantiate& c) {
+  const GraphState* graph = out.state.graph(c.graph);
+  out.set_op("instantiate");
+  out.set(k_instantiate_form, c.form);
+  out.set(k_flags, c.flags);
+  out.set(k_instantiated_before,
+          std::ranges::count_if(out.state.execs(), [&](const auto& exec) { return exec.second.origin == c.graph; }));
+  out.set(k_rows_off_current_device, rows_off_current_device_in(*graph, home_of(*graph)));
+  return out.whole(*graph);
+}
+
+bool describe_events(EventEmitter& out, const Launch& c) {
+  const ExecState* exec = out.state.exec(c.exec);
+  out.set_op("launch");
+  out.stream(c.stream);
+  // `careful` and a command buffer launch on a stream of the graph's own device where the program names another one.
+  const Id home = home_of(exec->graph), device = out.in_place_too ? home : out.state.device_of_stream(c.stream);
+  const bool stabilised = out.strategy == StrategyKind::kStabilise;
+  out.set(k_nodes_off_device, nodes_off_device_in(out.state, exec->graph, device, home, stabilised));
+  out.set(k_nodes_off_graph_device, nodes_off_device_in(out.state, exec->graph, home, home, stabilised));
+  out.set(k_stream_off_graph_device, device != home);
+  out.set(k_overlaps_last_launch, out.state.exec_runs_beside(c.exec, c.stream));
+  out.set(k_nodes_without_packets, nodes_without_packets_in(out.state, exec->graph));
+  out.set(k_leaves_stream_out, leaves_stream_out(exec->graph));
+  out.set(k_rows_off_first_device, rows_off_first_device_in(out.state, exec->graph));
+  out.set(k_rows_off_stream_device, rows_off_stream_device_in(out.state, exec->graph, device));
+  out.set(k_frees_by_itself, (exec->flags & kAutoFreeOnLaunch) != 0);
+  out.set(k_memory_of_other_graphs, std::ranges::count_if(out.state.buffers(), [&](const auto& entry) {
+            return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
+          }));
+  return out.whole(exec->graph);
+}
+
+bool describe_events(EventEmitter& out, const Patch& c) {
+  const GraphState* graph = out.target(c.target, c.id);
+  out.set(k_edges_taken, graph->edges_taken);
+  return out.in_each_way("patch", [&](Op) { return out.whole(*graph); });
+}
+
+bool describe_events(EventEmitter& out, const Update& c) {
+  const ExecState* exec = out.state.exec(c.exec);
+  const GraphState* graph = out.state.graph(c.graph);
+  out.set(k_target, Target::kExec);
+  out.set(k_outcome, update_outcome(exec->graph, *graph));
+  out.set(k_same_edge_counts, same_counts(exec->graph, *graph));
+  out.set(k_edges_taken_differ, exec->graph.edges_taken != graph->edges_taken);
+  if (graph->edited) out.set(k_edges_taken, exec->graph.edges_taken);
+  out.set(k_same_node_count, nodes_of(exec->graph) == nodes_of(*graph));
+  out.set(k_captured_off_first_device, captured_off_first_device_in(*graph));
+  out.about(*graph);
+  return out.in_each_way("update", [&](Op) { return out.emit() || out.pairs(*graph, &exec->graph, 0); });
+}
+
+}  // namespace verify

@@ -1,0 +1,20 @@
+// The events of the commands about failures whose fields do not describe them.
+#include "hip/releases/releases.h"
+#include "verify/errors/error_cases.h"
+#include "verify/quirks/event_emitter.h"
+
+namespace verify {
+
+bool describe_events(EventEmitter& out, const BadCall& c) {
+  out.set_op("bad");
+  out.set(k_handle_gone, c.error_case.starts_with("gone"));
+  if (out.emit()) return true;
+  for (std::size_t release = 0; release < hip::kReleaseNames.size(); ++release) {
+    if (find_error_deviation(hip::kReleaseNames[release], c.function, c.error_case) == nullptr) continue;
+    out.set(k_deviates_on, release);
+    if (out.emit()) return true;
+  }
+  return false;
+}
+
+}  // namespace verify

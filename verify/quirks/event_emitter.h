@@ -1,0 +1,184 @@
+// verify::EventEmitter: makes the events of one command, and shows each to a visitor until the visitor returns true.
+//
+// A command's declaration says who describes it (Known, verify/commands/fields.h): its fields (describe.cpp), or a
+// function describe_events() in verify/commands/<family>/describe.cpp, which the family's header declares. Every
+// function that emits returns whether the visitor returned true.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "verify/program/state.h"
+#include "verify/quirks/event.h"
+#include "verify/quirks/graph_facts.h"
+#include "verify/quirks/node_facts.h"
+
+namespace verify {
+
+using enum Attribute;
+
+// A value of the attribute `op`, by its word in attributes.inc. Another word does not compile.
+struct Op {
+  consteval Op(const char* word) : Op(std::string_view(word)) {}
+  consteval Op(std::string_view word) : number(find_word(k_op, word).value()) {}
+  constexpr bool operator==(const Op&) const = default;
+  std::int64_t number;
+};
+
+class EventEmitter {
+ public:
+  EventEmitter(const State& before, const Command& command, StrategyKind runs_under,
+               const std::function<bool(const Event&)>& visit)
+      : state(before),
+        strategy(runs_under),
+        in_place_too(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer),
+        visit_(visit) {
+    set(k_busy, !state.idle());
+    set(k_open_captures, state.captures().size());
+    set(k_invalid_captures, std::ranges::count_if(state.captures(), [](const CaptureState& c) { return !c.valid; }));
+    rules_of_capture(state.answer(command));
+  }
+
+  const State& state;
+  const StrategyKind strategy;
+  const bool in_place_too;  // patches in place where that is right, and records again where it is not
+
+  template <class Value>
+  void set(Attribute attribute, Value value) {
+    base_.set(attribute, value);
+  }
+  void set_op(Op op) { set(k_op, op.number); }
+  bool emit() { return visit_(base_); }
+
+  bool about_buffer(Id id) {
+    const BufferState* buffer = state.buffer(id);
+    set(k_from_pool, buffer != nullptr && (buffer->graph || buffer->of_stream));
+    return emit();
+  }
+  void stream(Id id) {
+    set(k_stream, id);
+    const CaptureState* capture = state.capture_of(id);
+    set(k_capturing, capture != nullptr);
+    if (capture != nullptr) set(k_capture_origin, capture->origin == id);
+    set(k_stream_device, state.device_of_stream(id));
+  }
+  void attributes(const NodeAttributes& attributes) {
+    if (attributes.cooperative) set(k_cooperative, *attributes.cooperative);
+    if (attributes.priority) set(k_priority, *attributes.priority);
+  }
+  // One event for a command about a stream, an event or the device.
+  bool about_object(Target object, Id id) {
+    set(k_object, object);
+    if (object == Target::kStream) stream_of_capture(id);
+    if (object == Target::kEvent) event(id);
+    return emit();
+  }
+  // The events of a command that changes an object. `patch` changes it in place. The other strategies record it again
+  // and then instantiate or update. `careful` and a command buffer do whichever of these the release does correctly.
+  template <class Visit>
+  bool in_each_way(Op op, const Visit& visit) {
+    const bool exec = base_[k_target] == static_cast<std::int64_t>(Target::kExec);
+    const auto way = [&](Op now) { return set_op(now), visit(now); };
+    if (strategy == StrategyKind::kPatch) return way(op);
+    if (in_place_too && way(op)) return true;
+    if (way("add")) return true;
+    return exec && way(strategy == StrategyKind::kUpdate ? Op("update") : Op("instantiate"));
+  }
+  // Describes the nodes of `graph`, each with the node of `exec` that it replaces (by their order), in children too.
+  bool pairs(const GraphState& graph, const GraphState* exec, int level) {
+    const Event around = base_;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const NodeState& now = graph.nodes[i];
+      const NodeState* before = exec != nullptr && i < exec->nodes.size() ? &exec->nodes[i] : nullptr;
+      if (level > 0) set(k_nodes, nodes_of(graph));
+      if (node(now.params, now.child.get(), before, level)) return true;
+      if (now.child && pairs(*now.child, before == nullptr ? nullptr : before->child.get(), level + 1)) return true;
+      base_ = around;
+    }
+    return false;
+  }
+  const GraphState* target(Target target, Id id) {
+    set(k_target, target);
+    return target == Target::kGraph ? state.graph(id) : &state.exec(id)->graph;
+  }
+  void about(const GraphState& graph) {
+    set(k_nodes, nodes_of(graph));
+    set(k_roots, roots_of(graph));
+    set(k_leaves, leaves_of(graph));
+    set(k_most_dependents, most_dependents_of(graph));
+    set(k_host_nodes, host_nodes_in(graph));
+    set(k_copies_moved, copies_moved_in(state, graph));
+    set(k_copies_to_pageable, copies_to_pageable_in(state, graph));
+    set(k_memory_nodes, memory_nodes_in(graph));
+    set(k_freed_by_program, graph.has_memory ? freed_by_program_in(state, graph) : 0);
+    set(k_nodes_off_first_device, nodes_off_first_device_in(graph));
+    set(k_cyclic, graph.cyclic);
+    set(k_graph_cloned, graph.cloned);
+    set(k_graph_edited, graph.edited);
+    set(k_disabled_nodes, std::ranges::count_if(graph.nodes, [](const NodeState& n) { return !n.enabled; }));
+  }
+  bool whole(const GraphState& graph) {
+    about(graph);
+    return emit() || inside(graph, 0);
+  }
+  bool inside(const GraphState& graph, int level) {
+    return std::ranges::any_of(graph.nodes, [&](const NodeState& n) {
+      set(k_dependencies, n.after.size());
+      set(k_enabled, n.enabled);
+      set(k_was_driver, n.form == NodeForm::kDriver);
+      set(k_was_captured, n.captured);
+      set(k_cooperative, kUnset);
+      set(k_priority, kUnset);
+      attributes(n.attributes);
+      if (node(n.params, n.child.get(), nullptr, level)) return true;
+      return n.child != nullptr && inside(*n.child, level + 1);
+    });
+  }
+  bool node(const NodeParams& params, const GraphState* child, const NodeState* before, int level) {
+    Event event = base_;
+    event.set(k_level, level);
+    describe_node(state, params, child, before, event);
+    return visit_(event);
+  }
+
+ private:
+  void stream_of_capture(Id id) {
+    stream(id);
+    const CaptureState* capture = state.capture_of(id);
+    if (capture == nullptr) return;
+    set(k_into_graph, capture->into.has_value());
+    set(k_dependencies_removed, capture->taken_out.size());
+    set(k_removed_on_side_stream, capture->taken_from_side);
+    about(capture->graph);
+  }
+  void rules_of_capture(const CaptureAnswer& answer) {
+    set(k_capture_answer, answer.status);
+    set(k_captures_invalidated, answer.invalidates.size());
+    const auto invalidated = [&](const auto& holds) {
+      return std::ranges::count_if(state.captures(), [&](const CaptureState& capture) {
+        const auto& gone = answer.invalidates;
+        return holds(capture) && std::ranges::find(gone, capture.serial) != gone.end();
+      });
+    };
+    set(k_invalidates_into_graph, invalidated([](const CaptureState& capture) { return capture.into.has_value(); }));
+    set(k_invalidates_forked, invalidated([](const CaptureState& capture) { return capture.behind.size() > 1; }) > 0);
+  }
+  void event(Id id) {
+    set(k_event_captured, state.event_captured(id));
+    set(k_event_external, state.event_external(id));
+    set(k_event_stream_captures, state.event_stream_captures(id));
+    set(k_event_stream_gone, state.event_stream_gone(id));
+    const auto& all = state.captures();
+    const auto on_origin = [&](const CaptureState& each) { return state.event_captured_on(id, each.origin); };
+    set(k_event_of_side_stream, state.event_captured(id) && std::ranges::none_of(all, on_origin));
+    if (base_[k_stream] == kUnset) return;
+    set(k_event_of_this_stream, state.event_captured_on(id, static_cast<Id>(base_[k_stream])));
+  }
+
+  const std::function<bool(const Event&)>& visit_;
+  Event base_;
+};
+
+}  // namespace verify
