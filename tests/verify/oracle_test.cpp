@@ -49,7 +49,7 @@ TEST_F(Comparing, AHangIsAnotherEffectThanACrashAndBothAreAtTheProcess) {
                                       std::pair{Death{Kind::kSignal, SIGSEGV}, Effect::kCrash},
                                       std::pair{Death{.detail = "hung up"}, Effect::kCrash}}) {
     observed.death = death;
-    EXPECT_EQ(first_deviation(program, expected, observed), (Deviation{0, effect, 0})) << death.text();
+    EXPECT_EQ(first_divergence(program, expected, observed), (Divergence{0, effect, 0})) << death.text();
     const Difference difference = the_only_one();
     EXPECT_EQ(std::tuple(difference.place, difference.where, difference.expected, difference.observed),
               std::tuple(Difference::Place::kProcess, "process", "an end", death.text()));
