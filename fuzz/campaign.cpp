@@ -16,7 +16,6 @@
 #include "fuzz/cost_runs.h"
 #include "fuzz/finding.h"
 #include "fuzz/found.h"
-#include "fuzz/machine.h"
 #include "fuzz/tally.h"
 #include "fuzz/worker.h"
 #include "verify/properties/property.h"
@@ -45,19 +44,10 @@ class Campaign {
         found_(options, *setup_, corpus_, outcome_),
         costs_(options, *setup_, outcome_.result) {
     verify::CampaignResult& result = outcome_.result;
-    result.version = options.version;
-    result.subject = options.setup.subject;
-    result.baseline = options.setup.baseline;
-    result.fault = options.setup.fault;
-    result.machine = machine();
-    result.release = setup_->release();
+    result = empty_result(*setup_, options.version);
     result.seed = options.seed;
     result.size = options.size;
     result.jobs = options.jobs;
-    for (const verify::Property& property : verify::properties()) {
-      result.properties[std::string(property.name)] = {};
-      result.property_sentences[std::string(property.name)] = property.sentence;
-    }
     result.sampling = {
         {"P2, everything else compared around each exec operation", fmt::format("1 in {} programs", kIsolationEvery)},
         {"P4, every call fails in turn", fmt::format("1 in {} programs", kEveryCallFailsEvery)},

@@ -39,10 +39,11 @@ struct RecordCommand {
   std::string version;
 };
 struct ReplayCommand {
-  std::string file;
+  std::vector<std::string> files;
   SetupOptions setup;
   bool trace = false;
-  std::string json;
+  std::string json, report;
+  std::string version;
 };
 struct ShrinkCommand {
   std::string file;

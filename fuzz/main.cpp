@@ -90,12 +90,13 @@ struct Commands {
         ->excludes(quiet);
   }
   void add_program_commands() {
-    CLI::App* r = app.add_subcommand("replay", "Run one program and show the differences");
-    r->add_option("file", replay.file, "FILE.program")->required();
+    CLI::App* r = app.add_subcommand("replay", "Run programs and show the differences");
+    r->add_option("file", replay.files, "FILE.program, or several")->required();
     add_setup(*r, replay.setup);
     add_baseline(*r, replay.setup);
     r->add_flag("--trace", replay.trace, "Print every command and how it ended");
-    r->add_option("--json", replay.json, "File for the verdict as JSON");
+    r->add_option("--json", replay.json, "File for the verdict as JSON, of one program");
+    r->add_option("--report", replay.report, "Folder for the report");
     CLI::App* s = app.add_subcommand("shrink", "Make a diverging program as short as it can be");
     s->add_option("file", shrink.file, "FILE.program")->required();
     add_setup(*s, shrink.setup);
@@ -201,7 +202,8 @@ Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or 
 
 int main(int argc, char** argv) {
   Commands commands;
-  commands.campaign.campaign.version = commands.exporting.version = commands.record.version = HGCHECK_VERSION;
+  commands.campaign.campaign.version = commands.exporting.version = commands.record.version = commands.replay.version =
+      HGCHECK_VERSION;
   commands.campaign.campaign.jobs = std::clamp(hip::sync::Thread::hardware_concurrency(), 1U, 256U);
   commands.app.set_version_flag("--version", std::string("hgcheck ") + HGCHECK_VERSION);
   commands.app.footer(kExitStatuses);
