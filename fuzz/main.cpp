@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "fuzz/commands.h"
+#include "fuzz/race/options.h"
 #include "fuzz/usage.h"
 #include "hip/sync/sync.h"
 
@@ -216,9 +217,8 @@ int main(int argc, char** argv) {
   commands.add_history();
   commands.add_record();
   commands.add_usage();
-  commands.app.add_subcommand("race",
-                              "Explore the schedules of threads that share a system ('race --help' has the options)");
-  // Its options are hgcheck-race's own.
+  fuzz::RaceOptions race;
+  fuzz::add_race(commands.app, race);  // for the manual page and the completions: hgcheck-race parses them
   if (argc > 1 && std::string_view(argv[1]) == "race") return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });

@@ -330,7 +330,7 @@ TEST_F(Campaign, AReplayOfSeveralProgramsWritesOneReport) {
   EXPECT_EQ(report.at("verdicts").at("diverge"), 1);
   EXPECT_EQ(report.at("findings").at(0).at("program"), bad);
   for (const char* name : {"index.html", "junit.xml", "report.sarif", "summary.md"}) {
-    EXPECT_TRUE(fs::exists(folder / "report" / name)) << name;
+    EXPECT_TRUE(fs::exists(fs::path(folder / "report") / name)) << name;
   }
   EXPECT_EQ(hgcheck({"replay", bad, good, "--json", folder / "x.json"}).status, 2) << "a verdict of several programs";
 }
