@@ -52,9 +52,10 @@ class Packages(unittest.TestCase):
         cls.packages = [next((scratch / "made").glob(f"{name}_*_amd64.deb")) for name in NAMES]
         cls.place = scratch / "root"
         packaged = {path for package in cls.packages for mode, _, path in contents(package) if mode[0] == "d"}
-        cls.root = (*host_in(cls.place, packaged), "--ro-bind", scratch / "made", "/made", "--ro-bind",
-                    ROOT / "tests/ci/user", "/user", "--ro-bind",
-                    "/etc/manpath.config", "/etc/manpath.config", "--ro-bind", "/etc/groff", "/etc/groff", "--ro-bind", HEADERS / "hip", "/headers/hip")
+        seen = {"/made": scratch / "made", "/user": ROOT / "tests/ci/user", "/headers/hip": HEADERS / "hip",
+                "/etc/manpath.config": "/etc/manpath.config", "/etc/groff": "/etc/groff"}
+        cls.root = (*host_in(cls.place, packaged), *(word for name, path in seen.items()
+                                                     for word in ("--ro-bind", path, name)))
         (cls.place / DATABASE / "info").mkdir(parents=True)
         (cls.place / DATABASE / "updates").mkdir()
         shutil.copy("/var/lib/dpkg/status", cls.place / DATABASE / "status")
@@ -109,7 +110,7 @@ class Packages(unittest.TestCase):
     def test_the_manual_page_has_no_warnings_and_every_command(self):
         page = self.must("man", "--warnings", "hgcheck")
         self.assertEqual(page.stderr, "")
-        for command in re.findall(r"^  ([\w-]+) {2,}", self.must("hgcheck", "--help").stdout, flags=re.MULTILINE):
+        for command in re.findall(r"^  ([a-z]+) {2,}", self.must("hgcheck", "--help").stdout, flags=re.MULTILINE):
             self.assertRegex(page.stdout, rf"(?m)^ +{command}$")
 
     def test_bash_completes_commands_and_options(self):
