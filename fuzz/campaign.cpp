@@ -13,7 +13,6 @@
 #include "fuzz/cost_runs.h"
 #include "fuzz/finding.h"
 #include "fuzz/found.h"
-#include "fuzz/machine.h"
 #include "fuzz/tally.h"
 #include "fuzz/worker.h"
 #include "fuzz/worker_pool.h"
@@ -37,12 +36,7 @@ class Campaign {
                  [this](const nlohmann::json& line) { news(line); }),
         costs_(options, *setup_, outcome_.result) {
     verify::CampaignResult& result = outcome_.result;
-    result.version = options.version;
-    result.subject = options.setup.subject;
-    result.baseline = options.setup.baseline;
-    result.fault = options.setup.fault;
-    result.machine = machine();
-    result.release = setup_->release();
+    result = empty_result(*setup_, options.version);
     result.seed = options.seed;
     result.size = options.size;
     result.jobs = options.jobs;

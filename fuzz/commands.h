@@ -61,10 +61,11 @@ struct FleetCommand {
   bool dry_run = false;
 };
 struct ReplayCommand {
-  std::string file;
+  std::vector<std::string> files;
   SetupOptions setup;
   bool trace = false;
-  std::string json;
+  std::string json, report;
+  std::string version;
 };
 struct ShrinkCommand {
   std::string file;

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "fuzz/commands.h"
+#include "fuzz/race/options.h"
 #include "fuzz/usage.h"
 #include "hip/sync/sync.h"
 
@@ -107,12 +108,13 @@ struct Commands {
         ->excludes(quiet);
   }
   void add_program_commands() {
-    CLI::App* r = app.add_subcommand("replay", "Run one program and show the differences");
-    r->add_option("file", replay.file, "FILE.program")->required();
+    CLI::App* r = app.add_subcommand("replay", "Run programs and show the differences");
+    r->add_option("file", replay.files, "FILE.program, or several")->required();
     add_setup(*r, replay.setup);
     add_baseline(*r, replay.setup);
     r->add_flag("--trace", replay.trace, "Print every command and how it ended");
-    r->add_option("--json", replay.json, "File for the verdict as JSON");
+    r->add_option("--json", replay.json, "File for the verdict as JSON, of one program");
+    r->add_option("--report", replay.report, "Folder for the report");
     CLI::App* s = app.add_subcommand("shrink", "Make a diverging program as short as it can be");
     s->add_option("file", shrink.file, "FILE.program")->required();
     add_setup(*s, shrink.setup);
@@ -258,8 +260,8 @@ Exit status: 0 no divergence, 1 divergence (or the fault was found), 2 usage or 
 
 int main(int argc, char** argv) {
   Commands commands;
-  commands.campaign.campaign.version = commands.exporting.version = commands.record.version = HGCHECK_VERSION;
-  commands.fleet.task.campaign.campaign.version = HGCHECK_VERSION;
+  commands.campaign.campaign.version = commands.exporting.version = commands.record.version = commands.replay.version =
+      commands.fleet.task.campaign.campaign.version = HGCHECK_VERSION;
   commands.campaign.campaign.jobs = std::clamp(hip::sync::Thread::hardware_concurrency(), 1U, 256U);
   commands.app.set_version_flag("--version", std::string("hgcheck ") + HGCHECK_VERSION);
   commands.app.footer(kExitStatuses);
@@ -274,9 +276,8 @@ int main(int argc, char** argv) {
   commands.add_record();
   commands.add_fleet();
   commands.add_usage();
-  commands.app.add_subcommand("race",
-                              "Explore the schedules of threads that share a system ('race --help' has the options)");
-  // Its options are hgcheck-race's own.
+  fuzz::RaceOptions race;
+  fuzz::add_race(commands.app, race);  // for the manual page and the completions: hgcheck-race parses them
   if (argc > 1 && std::string_view(argv[1]) == "race") return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });

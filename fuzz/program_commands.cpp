@@ -1,8 +1,9 @@
-// `hgcheck replay`, `shrink` and `check`: one program from a file.
+// `hgcheck replay`, `shrink` and `check`: programs from files.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,9 @@
 #include "fuzz/files.h"
 #include "fuzz/finding.h"
 #include "fuzz/isolate.h"
+#include "fuzz/tally.h"
+#include "fuzz/worker.h"
+#include "reports/report.h"
 #include "verify/execute/death.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
@@ -76,7 +80,7 @@ void print_judgement(const verify::Judgement& judgement) {
 
 nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program,
                                       const verify::Judgement& judgement) {
-  nlohmann::ordered_json json = {{"program", command.file},
+  nlohmann::ordered_json json = {{"program", command.files.front()},
                                  {"subject", command.setup.subject},
                                  {"baseline", command.setup.baseline},
                                  {"fault", command.setup.fault},
@@ -92,6 +96,48 @@ nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify
   }
   return json;
 }
+
+// A divergence is worse than every other status.
+int worse(int one, int other) {
+  return one == kDiverged || other == kDiverged ? kDiverged : std::max(one, other);
+}
+
+// The report of replayed programs, in the form of a campaign's.
+class ReplayReport {
+ public:
+  ReplayReport(const Setup& setup, const std::string& version)
+      : setup_(setup), result_(empty_result(setup, version)), started_ns_(steady_ns()) {}
+
+  void add(const std::string& file, const verify::Program& program, const verify::Judgement& judgement) {
+    counter_.add(program, judgement, board_);
+    if (judgement.verdict == verify::VerdictKind::kDiverge) {
+      const std::uint64_t commands = verify::counted_commands(program);
+      verify::Finding finding = make_finding(setup_, program, judgement, count_, commands);
+      finding.cause = cause_of(judgement);
+      finding.program_path = file;
+      finding.replay = fmt::format("hgcheck replay {}{}", file, setup_.arguments());
+      result_.findings.push_back(std::move(finding));
+    } else if (judgement.verdict == verify::VerdictKind::kKnownQuirk) {
+      ++result_.quirks[judgement.reason];
+    } else if (judgement.verdict != verify::VerdictKind::kAgree) {
+      ++result_.reasons[fmt::format("{}: {}", verdict_name(judgement.verdict), judgement.reason)];
+    }
+    ++count_;
+  }
+  [[nodiscard]] hip::Status write(const std::string& folder) {
+    const Board* const board = &board_;
+    sum_boards({&board, 1}, result_);
+    result_.seconds = static_cast<double>(steady_ns() - started_ns_) / 1e9;
+    return reports::write_report(result_, folder);
+  }
+
+ private:
+  const Setup& setup_;
+  verify::CampaignResult result_;
+  Board board_{};
+  ProgramCounter counter_;
+  std::uint64_t started_ns_, count_ = 0;
+};
 
 // Prints every command and how it ended on the subject, in a process of its own.
 void print_observation(Setup& setup, const verify::Program& program) {
@@ -121,25 +167,44 @@ void print_observation(Setup& setup, const verify::Program& program) {
 }  // namespace
 
 int run(const ReplayCommand& command) {
-  if (is_race_file(command.file)) {
-    std::vector<std::string> arguments = {"replay", command.file};
+  const bool several = command.files.size() > 1;
+  if (is_race_file(command.files.front())) {
+    if (several || !command.report.empty()) return complain("a race file is replayed by itself, without --report");
+    std::vector<std::string> arguments = {"replay", command.files.front()};
     if (!command.json.empty()) arguments.insert(arguments.end(), {"--json", command.json});
     return run_race_program(arguments);
   }
-  const hip::Result<verify::Program> program = load_program(command.file);
-  if (!program) return complain(program.error().message);
+  if (several && !command.json.empty()) return complain("--json is for one program; --report is for several");
+  std::vector<verify::Program> programs;
+  for (const std::string& file : command.files) {
+    hip::Result<verify::Program> program = load_program(file);
+    if (!program) return complain(program.error().message);
+    programs.push_back(std::move(program).value());
+  }
   hip::Result<std::unique_ptr<Setup>> setup = Setup::make(command.setup);
   if (!setup) return complain(setup.error().message);
   if (const hip::Status status = writable("--json", command.json); !status) return complain(status.error().message);
-  if (command.trace) print_observation(*setup.value(), program.value());
-  const Judged judged = judge_all(*setup.value(), program.value());
-  print_judgement(judged.judgement);
-  if (!command.json.empty()) {
-    const nlohmann::ordered_json json = judgement_json(command, program.value(), judged.judgement);
-    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    if (const hip::Status status = write_text(command.json, text); !status) return complain(status.error().message);
+  if (!command.report.empty()) {
+    if (const hip::Status usable = usable_folder("--report", command.report); !usable)
+      return complain(usable.error().message);
   }
-  return status_of(judged.judgement.verdict);
+  ReplayReport report(*setup.value(), command.version);
+  int status = kAgreed;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (several) std::cout << command.files[i] << ":\n";
+    if (command.trace) print_observation(*setup.value(), programs[i]);
+    const verify::Judgement judgement = judge_all(*setup.value(), programs[i]).judgement;
+    print_judgement(judgement);
+    report.add(command.files[i], programs[i], judgement);
+    status = worse(status, status_of(judgement.verdict));
+    if (command.json.empty()) continue;
+    const nlohmann::ordered_json json = judgement_json(command, programs[i], judgement);
+    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (const hip::Status written = write_text(command.json, text); !written) return complain(written.error().message);
+  }
+  if (command.report.empty()) return status;
+  const hip::Status written = report.write(command.report);
+  return written ? status : complain(written.error().message);
 }
 
 int run(const ShrinkCommand& command) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "fuzz/finding.h"
+#include "fuzz/machine.h"
 #include "verify/program/coverage.h"
 #include "verify/program/features.h"
 #include "verify/properties/property.h"
@@ -12,6 +14,46 @@
 namespace fuzz {
 
 constexpr std::size_t kMaxMoments = 240;  // of a report's history
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+verify::CampaignResult empty_result(const Setup& setup, const std::string& version) {
+  verify::CampaignResult result;
+  result.version = version;
+  result.subject = setup.options().subject;
+  result.baseline = setup.options().baseline;
+  result.fault = setup.options().fault;
+  result.machine = machine();
+  result.release = setup.release();
+  for (const verify::Property& property : verify::properties()) {
+    result.properties[std::string(property.name)] = {};
+    result.property_sentences[std::string(property.name)] = property.sentence;
+  }
+  return result;
+}
+
+static void add_counts(std::span<const std::uint64_t> counts, std::span<Board::Counter> totals) {
+  assert(counts.size() <= totals.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != 0) totals[i].fetch_add(counts[i], kRelaxed);
+  }
+}
+
+ProgramCounter::ProgramCounter() : features_(verify::feature_names().size()), pairs_(verify::coverage_pairs().size()) {}
+
+void ProgramCounter::add(const verify::Program& program, const verify::Judgement& judgement, Board& board) {
+  board.verdicts[static_cast<std::size_t>(judgement.verdict)].fetch_add(1, kRelaxed);
+  add_counts(judgement.exercised, board.exercised);
+  for (const verify::PropertyId id : judgement.broken) {
+    board.violated[static_cast<std::size_t>(id)].fetch_add(1, kRelaxed);
+  }
+  std::ranges::fill(features_, 0);
+  std::ranges::fill(pairs_, 0);
+  verify::count_features(program, features_);
+  verify::count_pairs(program, pairs_);
+  add_counts(features_, board.features);
+  add_counts(pairs_, board.pairs);
+  board.commands.fetch_add(program.steps.size(), kRelaxed);
+}
 
 static void sum_pairs(std::span<const Board* const> boards, verify::CampaignResult& result) {
   const std::span<const verify::CoveragePair> pairs = verify::coverage_pairs();

@@ -1,14 +1,33 @@
-// The numbers that a campaign reads from the boards of its workers: the counts of its result, its progress, and the
-// growth of its progress.
+// The numbers of judged programs: a worker counts them on its board, a campaign reads the boards into its result, its
+// progress and the growth of its progress.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fuzz/board.h"
 #include "fuzz/campaign.h"
+#include "verify/oracle/judgement.h"
+#include "verify/program/program.h"
 
 namespace fuzz {
+
+// The result before the first program: what is judged, by which version, on which machine, and the known properties.
+[[nodiscard]] verify::CampaignResult empty_result(const Setup& setup, const std::string& version);
+
+// Adds judged programs to a board: the verdict, the properties, the coverage. Coverage is counted into buffers of this
+// process first, because most counts stay 0.
+class ProgramCounter {
+ public:
+  ProgramCounter();
+  void add(const verify::Program& program, const verify::Judgement& judgement, Board& board);
+
+ private:
+  std::vector<std::uint64_t> features_, pairs_;
+};
 
 // Adds the workers' counts to the counts of earlier sessions.
 void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& result);

@@ -4,16 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "fuzz/finding.h"
-#include "verify/program/coverage.h"
-#include "verify/program/features.h"
+#include "fuzz/tally.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
 #include "verify/subject/process.h"
@@ -23,16 +19,6 @@ namespace fuzz {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-
-void note(Board& board, const verify::Judgement& judgement) {
-  board.verdicts[static_cast<std::size_t>(judgement.verdict)].fetch_add(1, kRelaxed);
-  for (std::size_t i = 0; i < verify::kProperties; ++i) {
-    if (judgement.exercised[i] != 0) board.exercised[i].fetch_add(judgement.exercised[i], kRelaxed);
-  }
-  for (const verify::PropertyId id : judgement.broken) {
-    board.violated[static_cast<std::size_t>(id)].fetch_add(1, kRelaxed);
-  }
-}
 
 void tell(int fd, const nlohmann::json& line) {
   // Ends the worker when the reader is gone, because its results would be lost.
@@ -57,29 +43,6 @@ void keep(const Corpus& corpus, const verify::Program& program, int fd) {
     tell(fd, {{"kind", "corpus"}, {"reason", kept.error().message}});
   }
 }
-
-// Adds the coverage of a program to the board. Programs are counted into buffers of this process first, because most
-// counts stay 0.
-class Coverage {
- public:
-  void add(const verify::Program& program, Board& board) {
-    add(features_, board.features, [&](auto counts) { verify::count_features(program, counts); });
-    add(pairs_, board.pairs, [&](auto counts) { verify::count_pairs(program, counts); });
-  }
-
- private:
-  template <std::size_t n, class Count>
-  static void add(std::vector<std::uint64_t>& counts, std::array<Board::Counter, n>& totals, const Count& count) {
-    assert(counts.size() <= n);
-    std::ranges::fill(counts, 0);
-    count(std::span<std::uint64_t>(counts));
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i] != 0) totals[i].fetch_add(counts[i], kRelaxed);
-    }
-  }
-  std::vector<std::uint64_t> features_ = std::vector<std::uint64_t>(verify::feature_names().size(), 0);
-  std::vector<std::uint64_t> pairs_ = std::vector<std::uint64_t>(verify::coverage_pairs().size(), 0);
-};
 
 // Claims a place before it knows which one it gets: a reader in between sees the same place or an earlier one.
 std::uint64_t next_place(Board& board, Deal& deal) {
@@ -106,7 +69,7 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides when its workers end
   // A cluster sends SIGTERM to subject processes too: a worker that went on would take their ends for findings.
   std::signal(SIGTERM, SIG_DFL);
-  Coverage coverage;
+  ProgramCounter counter;
   CoverageSeen seen = options.corpus->seen();
   const bool collects = options.corpus->reports() || !options.corpus->folder().empty();
   std::optional<std::uint64_t> again = options.again;
@@ -125,9 +88,7 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     board.busy_since_ns.store(0, std::memory_order_release);
     board.generate_ns.fetch_add(generated - started, kRelaxed);
     board.judge_ns.fetch_add(steady_ns() - generated, kRelaxed);
-    note(board, judgement);
-    coverage.add(program, board);
-    board.commands.fetch_add(program.steps.size(), kRelaxed);
+    counter.add(program, judgement, board);
     report(pipe_end, index, judgement);
     if (collects && seen.add(program)) keep(*options.corpus, program, pipe_end);
     if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);

@@ -325,6 +325,21 @@ TEST_F(Campaign, AFindingIsAFileThatReplays) {
   EXPECT_EQ(load_json(folder / "replay.json").at("verdict"), "diverge");
 }
 
+TEST_F(Campaign, AReplayOfSeveralProgramsWritesOneReport) {
+  const std::string good = HGCHECK_CORPUS "/empty-graphs.program";
+  const std::string bad = HGCHECK_CORPUS "/swap-and-cycle.program";
+  const Outcome outcome = hgcheck({"replay", bad, good, "--fault", "F04", "--report", folder / "report"});
+  EXPECT_EQ(outcome.status, 1) << outcome.output;
+  const nlohmann::json report = load_json(folder / "report/report.json");
+  EXPECT_EQ(report.at("verdicts").at("agree"), 1);
+  EXPECT_EQ(report.at("verdicts").at("diverge"), 1);
+  EXPECT_EQ(report.at("findings").at(0).at("program"), bad);
+  for (const char* name : {"index.html", "junit.xml", "report.sarif", "summary.md"}) {
+    EXPECT_TRUE(fs::exists(fs::path(folder / "report") / name)) << name;
+  }
+  EXPECT_EQ(hgcheck({"replay", bad, good, "--json", folder / "x.json"}).status, 2) << "a verdict of several programs";
+}
+
 TEST_F(Campaign, AKnownCauseThatIsAcceptedDoesNotFail) {
   const Outcome found = hgcheck({"campaign", "--fault", "F08", "--programs", "300", "--jobs", "1", "--property", "A5"});
   ASSERT_EQ(found.status, 1) << found.output;

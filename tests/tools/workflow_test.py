@@ -178,7 +178,7 @@ class Workflow(unittest.TestCase):
 
     def test_the_gitlab_jobs_of_the_documentation_have_the_shape_of_such_and_call_dev_alone(self):
         page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-        jobs = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, flags=re.DOTALL)[1])
+        jobs = yaml.safe_load(re.search(r"### GitLab\n\n```yaml\n(.*?)```", page, flags=re.DOTALL)[1])
         jsonschema.validate(jobs, GITLAB)
         runs = [line for job in jobs.values() for line in job["script"]]
         for line in runs:

@@ -1,0 +1,42 @@
+// The options of `hgcheck race`. hgcheck-race parses them; hgcheck has them in its manual page and its completions.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+namespace fuzz {
+
+struct RaceOptions {
+  std::string scenario, explore = "exhaustive", fault, json, report;
+  std::uint32_t bound = 2, depth = 3;
+  std::uint64_t seed = 1, schedules = 0;
+  double seconds = 0;
+  bool quiet = false, list = false;
+};
+
+inline CLI::App* add_race(CLI::App& app, RaceOptions& race) {
+  CLI::App* const hunt = app.add_subcommand("race", "Explore the schedules of threads that share a system");
+  hunt->add_option("--scenario", race.scenario, "Only this one ('--list' lists them)");
+  hunt->add_option("--explore", race.explore, "exhaustive: every schedule within a bound; pct: random priorities")
+      ->check(CLI::IsMember({"exhaustive", "pct"}))
+      ->capture_default_str();
+  hunt->add_option("--bound", race.bound, "Preemptions of a schedule (exhaustive)")
+      ->check(CLI::Range(0U, 1000U))
+      ->capture_default_str();
+  hunt->add_option("--depth", race.depth, "Of the defects looked for: change points and one (pct)")
+      ->check(CLI::Range(1U, 32U))
+      ->capture_default_str();
+  CLI::Option* const schedules = hunt->add_option("--schedules", race.schedules, "At most, of each plan")
+                                     ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48U));
+  hunt->add_option("--seconds", race.seconds, "At most, altogether")->check(CLI::Range(0.01, 1e8))->excludes(schedules);
+  hunt->add_option("--seed", race.seed, "Of the random priorities (pct)")->capture_default_str();
+  hunt->add_option("--fault", race.fault, "Switch on a known defect");
+  hunt->add_option("--json", race.json, "File for the result as JSON ('-': standard output)");
+  hunt->add_option("--report", race.report, "Folder for the findings' programs");
+  hunt->add_flag("--quiet", race.quiet, "Findings and the verdict only");
+  hunt->add_flag("--list", race.list, "List the scenarios, their plans and their faults");
+  return hunt;
+}
+
+}  // namespace fuzz
