@@ -24,6 +24,8 @@ foreach(package "hgcheck hgcheck" "hip libhgcheck-hip-dev")
   install(FILES ${folder}/changelog.gz ${PROJECT_SOURCE_DIR}/tools/debian/copyright
           DESTINATION share/doc/${package} COMPONENT ${component})
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/tools/debian/overrides DESTINATION share/lintian/overrides RENAME hgcheck
+        COMPONENT hgcheck)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR hgcheck)
@@ -32,7 +34,7 @@ set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # cpack builds nothing: tests use the
 set(CPACK_COMPONENTS_ALL hgcheck hip)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${HGCHECK_MAINTAINER})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS

@@ -80,6 +80,8 @@ class Packages(unittest.TestCase):
                     self.assertEqual(owner, "root/root")
                     if mode[0] != "l":
                         self.assertRegex(mode, r"^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--)$")
+                    if ".so" in path.name:
+                        self.assertRegex(mode, "^(l|-rw-r--r--)")
 
     def test_each_has_a_copyright_a_changelog_and_a_description(self):
         for name, package in zip(NAMES, self.packages):
