@@ -25,6 +25,14 @@ class HostMemory {
   virtual std::byte* access(std::uint64_t address, std::size_t size, bool write) = 0;
 };
 
+// Memory of this process: a device address is a host address.
+class ThisProcess final : public HostMemory {
+ public:
+  std::byte* access(std::uint64_t address, std::size_t, bool) override {
+    return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  }
+};
+
 // One argument in the packed block.
 struct HostArgument {
   std::uint32_t offset = 0;

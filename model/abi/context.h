@@ -201,34 +201,25 @@ template <class Handle>
   return state.runtime.find_stream(to_id(handle));
 }
 
-// The status of a call whose handle names no object.
-template <Status status>
-struct NoSuchIs {
-  static constexpr Status kStatus = status;
-};
-template <class Handle>
-struct NoSuch;  // a handle without a line below does not build
-template <>
-struct NoSuch<hipGraph_t> : NoSuchIs<Status::kInvalidValue> {};
-template <>
-struct NoSuch<hipGraphNode_t> : NoSuchIs<Status::kInvalidValue> {};
-template <>
-struct NoSuch<hipGraphExec_t> : NoSuchIs<Status::kInvalidValue> {};
-template <>
-struct NoSuch<hipMemPool_t> : NoSuchIs<Status::kInvalidValue> {};
-template <>
-struct NoSuch<hipStream_t> : NoSuchIs<Status::kContextIsDestroyed> {};
-template <>
-struct NoSuch<hipEvent_t> : NoSuchIs<Status::kInvalidHandle> {};
-template <>
-struct NoSuch<hipFunction_t> : NoSuchIs<Status::kInvalidHandle> {};
+// The status of a call whose handle names no object. A handle that is in no list does not build.
+template <class Handle, class... Listed>
+concept HandleOf = (std::is_same_v<Handle, Listed> || ...);
+constexpr Status no_such(HandleOf<hipGraph_t, hipGraphNode_t, hipGraphExec_t, hipMemPool_t> auto) {
+  return Status::kInvalidValue;
+}
+constexpr Status no_such(HandleOf<hipEvent_t, hipFunction_t> auto) {
+  return Status::kInvalidHandle;
+}
+constexpr Status no_such(HandleOf<hipStream_t> auto) {
+  return Status::kContextIsDestroyed;
+}
 
 // A call on the object that a handle names. The body gets the object as well.
 template <class Handle, class Body>
 [[nodiscard]] hipError_t call_on(Handle handle, Body&& body, CallKind kind = CallKind::kNormal) {
   const auto on_object = [&](State& state) {
     auto* object = find(state, handle);
-    return object == nullptr ? NoSuch<Handle>::kStatus : std::forward<Body>(body)(state, *object);
+    return object == nullptr ? no_such(handle) : std::forward<Body>(body)(state, *object);
   };
   return call(on_object, kind);
 }

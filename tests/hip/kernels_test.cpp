@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "hip/kernels/host_kernels.h"
-#include "this_process.h"
 
 // The same source with real pointers and any number of work items, as the device has it.
 namespace native {

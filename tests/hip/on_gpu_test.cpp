@@ -22,7 +22,6 @@
 #include "hip/api/api.h"
 #include "hip/kernels/device_kernels.h"
 #include "hip/kernels/host_kernels.h"
-#include "this_process.h"
 
 namespace {
 

@@ -14,19 +14,11 @@
 
 namespace verify {
 
-// The process's own memory, behind the interface that the kernels' host functions use.
-class PlainMemory final : public hg::HostMemory {
- public:
-  std::byte* access(std::uint64_t address, std::size_t, bool) override {
-    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
-  }
-};
-
 // Runs a kernel of the project on the host; pointers in the block are host addresses.
 inline void run_on_host(std::string_view kernel, std::span<const std::byte> block) {
   for (const hg::HostKernel& each : hg::host_kernels()) {
     if (each.name != kernel) continue;
-    PlainMemory memory;
+    hg::ThisProcess memory;
     each.run(block, memory);
     return;
   }
