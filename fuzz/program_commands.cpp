@@ -115,7 +115,7 @@ class ReplayReport {
       verify::Finding finding = make_finding(setup_, program, judgement, count_, commands);
       finding.cause = cause_of(judgement);
       finding.program_path = file;
-      finding.replay = fmt::format("hgcheck replay {}{}", file, setup_.arguments());
+      finding.replay = fmt::format("hgcheck replay {}{}", file, setup_.options().arguments());
       result_.findings.push_back(std::move(finding));
     } else if (judgement.verdict == verify::VerdictKind::kKnownQuirk) {
       ++result_.quirks[judgement.reason];
