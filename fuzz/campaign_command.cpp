@@ -177,8 +177,9 @@ int run(CampaignCommand command) {
   std::size_t printed = 0;
   if (!options.db.empty()) {
     options.found = [&](const verify::Finding& finding) {
-      if (!command.verbose && printed == reports::kTerminalFindings) return;
-      ++printed;
+      const bool fits = printed < reports::kTerminalFindings;
+      if (!fits && !command.verbose && !command.every_cause) return;
+      if (fits) ++printed;
       line.clear();
       std::cout << fmt::format("found {}: {}\n", finding.id, finding.cause) << std::flush;
     };

@@ -23,6 +23,7 @@ struct CampaignCommand {
   CampaignOptions campaign;
   std::string json, accept, corpus, compare;
   bool quiet = false, verbose = false;
+  bool every_cause = false;  // standard output is a log: each cause is printed when it is found, however many there are
 };
 // Writes the report folder of a campaign again, from its JSON.
 struct ReportCommand {

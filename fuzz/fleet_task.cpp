@@ -92,7 +92,7 @@ int run(FleetTask task) {
         fmt::format("--local: no folder can be made in {}: {}; name another folder", task.local, std::strerror(errno)));
   }
   task.campaign.campaign.report = folder.string();
-  task.campaign.quiet = true;
+  task.campaign.quiet = task.campaign.every_cause = true;
   SharedCopy copy(folder, local);
   const int status = run_copied(std::move(task), copy);
   std::error_code ignored;
