@@ -33,22 +33,11 @@ void set_memory(const State& state, Attribute attribute, const BufferRef& ref, E
   if (const BufferState* buffer = state.buffer(ref.buffer)) event.set(attribute, buffer->memory);
 }
 
-// Set the attributes that findings use for a node, besides its type. `child`: the graph of a child graph node,
-// or null.
-void describe(const State&, const HostParams&, const GraphState*, Event&) {}
-void describe(const State&, const EmptyParams&, const GraphState*, Event&) {}
-void describe(const State&, const EventRecordParams&, const GraphState*, Event&) {}
-void describe(const State&, const MemoryAllocParams&, const GraphState*, Event&) {}
-void describe(const State&, const MemoryFreeParams&, const GraphState*, Event&) {}
-void describe(const State&, const ChildParams& p, const GraphState* child, Event& event) {
-  event.set(k_child_nodes, child == nullptr ? 0 : nodes_of(*child));
-  event.set(k_child_depth, p.nest - 1 + (child == nullptr ? 1 : child->depth));
-  event.set(k_nodes_off_first_device, child == nullptr ? 0 : nodes_off_first_device_in(*child));
-}
-void describe(const State&, const KernelParams& p, const GraphState*, Event& event) {
+// Set the attributes that findings use for nodes of some types, besides the type.
+void describe(const State&, const KernelParams& p, Event& event) {
   event.set(k_device, p.device);
 }
-void describe(const State& state, const CopyParams& p, const GraphState*, Event& event) {
+void describe(const State& state, const CopyParams& p, Event& event) {
   const Id to = device_of(state, p.dst.ref), from = device_of(state, p.src.ref);
   event.set(k_kind, p.kind);
   event.set(k_pageable, has_pageable_end(state, p) ? 1 : 0);
@@ -61,14 +50,14 @@ void describe(const State& state, const CopyParams& p, const GraphState*, Event&
   event.set(k_peer_copy, p.peer);
   event.set(k_symbol, p.symbol);
 }
-void describe(const State& state, const MemsetParams& p, const GraphState*, Event& event) {
+void describe(const State& state, const MemsetParams& p, Event& event) {
   event.set(k_element, p.element);
   event.set(k_uncut_value, p.element < sizeof p.value && p.value >> (p.element * 8) != 0 ? 1 : 0);
   event.set(k_height, p.height);
   set_memory(state, k_memory, p.dst, event);
   event.set(k_device, device_of(state, p.dst));
 }
-void describe(const State& state, const EventWaitParams& p, const GraphState*, Event& event) {
+void describe(const State& state, const EventWaitParams& p, Event& event) {
   event.set(k_event_stream_gone, state.event_stream_gone(p.event) ? 1 : 0);
 }
 // Sets the attributes about the node as it was before, when it was of the same type.
@@ -113,7 +102,15 @@ bool names_moved_memory(const State& state, const GraphState& graph, const NodeP
 void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
                    Event& event) {
   event.set(k_node, params.index());  // the words of `node` in attributes.inc are in the order of NodeParams
-  std::visit([&](const auto& of_type) { describe(state, of_type, child, event); }, params);
+  if (const auto* kernel = std::get_if<KernelParams>(&params)) describe(state, *kernel, event);
+  if (const auto* copy = std::get_if<CopyParams>(&params)) describe(state, *copy, event);
+  if (const auto* memset = std::get_if<MemsetParams>(&params)) describe(state, *memset, event);
+  if (const auto* wait = std::get_if<EventWaitParams>(&params)) describe(state, *wait, event);
+  if (const auto* p = std::get_if<ChildParams>(&params)) {
+    event.set(k_child_nodes, child == nullptr ? 0 : nodes_of(*child));
+    event.set(k_child_depth, p->nest - 1 + (child == nullptr ? 1 : child->depth));
+    event.set(k_nodes_off_first_device, child == nullptr ? 0 : nodes_off_first_device_in(*child));
+  }
   if (before == nullptr) return;
   event.set(k_was_driver, before->form == NodeForm::kDriver ? 1 : 0);
   if (event[k_enabled] == kUnset) event.set(k_enabled, before->enabled ? 1 : 0);
