@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <span>
 #include <sstream>
 
+#include "fuzz/shell_words.h"
 #include "hip/recorder/hash.h"
 #include "verify/execute/code_objects.h"
 #include "verify/program/state.h"
@@ -90,6 +92,22 @@ hip::Result<verify::Program> load_program(const std::string& path) {
                                      verify::print_command(program.steps[invalid->step].command), invalid->reason)};
   }
   return program;
+}
+
+std::string this_program() {
+  namespace fs = std::filesystem;
+  constexpr const char* kName = "hgcheck";
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return kName;
+  const fs::path near = self.lexically_relative(fs::current_path(error));
+  if (!near.empty() && *near.begin() != "..") return shell_word((near.has_parent_path() ? near : "." / near).string());
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (fs::equivalent(fs::path(folder) / kName, self, error)) return kName;
+  }
+  return shell_word(self.string());
 }
 
 hip::Status write_text(const std::string& path, const std::string& text) {

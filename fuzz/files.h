@@ -14,6 +14,9 @@ namespace fuzz {
 // Writes the code objects that a program's text names beside the program's file, where they are not there yet. Does
 // nothing for standard output ("-").
 [[nodiscard]] hip::Status write_code_objects(const std::string& path, const std::string& text);
+// How a shell calls this program: by its path from the current folder if it is below it, by its name if $PATH leads to
+// it, otherwise by its whole path.
+[[nodiscard]] std::string this_program();
 // "-" is standard output.
 [[nodiscard]] hip::Status write_text(const std::string& path, const std::string& text);
 // Whether `path` can be written, asked before hours of work. Changes no existing file and leaves no new file.

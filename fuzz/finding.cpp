@@ -251,7 +251,7 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
 
 void name_files(verify::Finding& finding, const std::string& folder, const SetupOptions& setup) {
   finding.program_path = (std::filesystem::path(folder) / (finding.id + ".program")).string();
-  finding.replay = fmt::format("build/bin/hgcheck replay {}{}", finding.program_path, setup.arguments());
+  finding.replay = fmt::format("{} replay {}{}", this_program(), finding.program_path, setup.arguments());
 }
 
 hip::Status write_program(const verify::Finding& finding) {

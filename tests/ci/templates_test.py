@@ -61,10 +61,10 @@ class Root(unittest.TestCase):
         self.root = (*USR, "--ro-bind", self.place / "opt", "/opt", "--ro-bind",
                      self.place / "bin", "/usr/local/bin", "--ro-bind", HEADERS / "hip", "/headers/hip",
                      "--bind", self.work,
-                     "/work", *capsule, *programs)
+                     "/checkout", *capsule, *programs)
 
     def run_job(self, script, variables):
-        return run_in(self.root, "bash", "-eo", "pipefail", "-c", script, variables=variables, cwd="/work")
+        return run_in(self.root, "bash", "-eo", "pipefail", "-c", script, variables=variables, cwd="/checkout")
 
     def action(self, **inputs):
         """Runs the step of the action that has a command, with inputs and defaults put into its expressions."""
@@ -73,7 +73,7 @@ class Root(unittest.TestCase):
         self.assertLessEqual(set(inputs), set(values))
         variables = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: values[found[1]], text)
                      for name, text in step["env"].items()}
-        return self.run_job(step["run"], {**variables, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "/work/page"})
+        return self.run_job(step["run"], {**variables, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "/checkout/page"})
 
     def gitlab(self, job, **variables):
         """Runs the script of a job that extends a job of the template."""
@@ -146,7 +146,7 @@ class Root(unittest.TestCase):
                 self.assertEqual(list(self.work.iterdir()), [])
 
     def test_a_runtime_that_cannot_be_fetched_is_an_error(self):
-        done = run_in([*self.root, "--tmpfs", "/opt/hgcheck/capsule"], "hgcheck-ci", cwd="/work",
+        done = run_in([*self.root, "--tmpfs", "/opt/hgcheck/capsule"], "hgcheck-ci", cwd="/checkout",
                       variables={"HGCHECK_JOB": "campaign", "HGCHECK_SUBJECT": "rocm-soft:patch"})
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("hgcheck-ci: AMD's runtime is not here and could not be fetched (7.2)", done.stderr)

@@ -21,7 +21,7 @@ struct Death {
   [[nodiscard]] std::string text() const;
 };
 
-// Of a process with this status of waitpid.
+// How the process died whose status waitpid answered.
 [[nodiscard]] Death death_of(int wait_status);
 
 }  // namespace verify
