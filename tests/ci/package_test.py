@@ -103,6 +103,13 @@ class Packages(unittest.TestCase):
         self.assertNotIn(str(ROOT), self.must("hgcheck", "subjects").stdout)
         self.must("hgcheck-ci", "-h")
 
+    def test_a_finding_names_the_command_that_replays_it(self):
+        # Status 1 from both: the campaign found the fault, and its printed command finds it again.
+        script = ("cd /tmp; hgcheck campaign --programs 500 --jobs 1 --fault F01 --report r --quiet; [ $? = 1 ] && "
+                  "line=$(sed -n 's/^# replay: //p' $(ls r/*.program | head -1)) && echo \"$line\" && "
+                  "sh -c \"$line\" >&2; [ $? = 1 ]")
+        self.assertRegex(self.must("bash", "-c", script).stdout, r"(?m)^hgcheck replay r/\S+\.program .*F01")
+
     def test_a_user_of_the_cmake_package_builds_and_runs(self):
         # In one command, because each has a /tmp of its own.
         done = self.must("bash", "-c", "cmake -S /user -B /tmp/user -G Ninja -DHGCHECK_HIP_INCLUDE=/headers "

@@ -73,7 +73,8 @@ class Root(unittest.TestCase):
         self.assertLessEqual(set(inputs), set(values))
         variables = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: values[found[1]], text)
                      for name, text in step["env"].items()}
-        return self.run_job(step["run"], {**variables, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "/checkout/page"})
+        return self.run_job(step["run"], {**variables, "GITHUB_ACTIONS": "true",
+                                          "GITHUB_STEP_SUMMARY": "/checkout/page"})
 
     def gitlab(self, job, **variables):
         """Runs the script of a job that extends a job of the template."""
