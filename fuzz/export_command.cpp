@@ -16,6 +16,7 @@
 #include "verify/export/freeze.h"
 #include "verify/export/reproducer.h"
 #include "verify/oracle/oracle.h"
+#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 #include "verify/quirks/quirk.h"
@@ -51,10 +52,16 @@ class ArenaLayout {
     }
     for (const std::uint64_t bytes : out.arena_bytes) arenas_.emplace_back(0, bytes);
   }
-  void go() {
+  // False: the rounds of a block have different places.
+  bool go() {
     for (const verify::Step& step : out_.program.steps) {
+      if (step.in.round != round_) again_ = first_of_block_;
+      if (step.in.round == 0 && step.in.block != block_) first_of_block_ = out_.places.size();
+      block_ = step.in.block;
+      round_ = step.in.round;
       for (std::uint32_t k = 0; k < verify::repeats_that_matter(step); ++k) follow(step.command);
     }
+    return rounds_alike_;
   }
 
  private:
@@ -72,7 +79,7 @@ class ArenaLayout {
     if (c.symbol) return;
     const std::size_t arena = arena_of(c);
     places_[c.buffer] = {arena, arenas_[arena].allocate(c.bytes).value_or(0), c.bytes, c.bytes};
-    out_.places.push_back(places_[c.buffer].offset);
+    note(places_[c.buffer].offset);
   }
   void move(const verify::MoveBuffers& c) {
     std::vector<Place> targets;
@@ -81,7 +88,7 @@ class ArenaLayout {
       place.capacity = move.onto ? places_[*move.onto].capacity : place.bytes;
       place.offset = move.onto ? places_[*move.onto].offset : arenas_[place.arena].allocate(place.bytes).value_or(0);
       targets.push_back(place);
-      out_.places.push_back(place.offset);
+      note(place.offset);
     }
     for (const verify::BufferMove& move : c.moves) {
       const Place& old = places_[move.buffer];
@@ -95,9 +102,17 @@ class ArenaLayout {
     const Place& place = places_[c.buffer];
     arenas_[place.arena].release(place.offset, place.capacity);
   }
+  // The first round of a block is written to the file, so the later rounds have to take the same places.
+  void note(std::uint64_t offset) {
+    if (round_ == 0) return out_.places.push_back(offset);
+    rounds_alike_ = rounds_alike_ && out_.places[again_++] == offset;
+  }
   static std::size_t arena_of(const verify::DeclareBuffer& c) { return verify::arena_of(c.memory, c.device); }
 
   verify::Reproducer& out_;
+  std::uint32_t block_ = 0, round_ = 0;         // of the step that is followed
+  std::size_t first_of_block_ = 0, again_ = 0;  // in out_.places
+  bool rounds_alike_ = true;
   std::map<verify::Id, Place> places_;
   std::vector<verify::BestFit> arenas_;
 };
@@ -228,6 +243,8 @@ void mark(const Seen& seen, verify::Reproducer& out) {
   out.statuses[step].only_seen_differs =
       expected.code == observed.code && expected.update_result == observed.update_result;
   out.statuses[step].saw = observed.seen;
+  // The file has the first round of a block, in a loop.
+  out.statuses[verify::in_first_round(out.program, step)] = out.statuses[step];
 }
 
 // Graphs into which a capture failed: hgcheck does not use them again, but the file can.
@@ -315,8 +332,9 @@ std::vector<std::string> folded(const std::string& text) {
   return lines;
 }
 
+// `whole`: the program before it was cut.
 void describe(const ExportCommand& command, const Seen& seen, const verify::Quirk* quirk, bool froze,
-              verify::Reproducer& out) {
+              const verify::Program& whole, verify::Reproducer& out) {
   const auto say = [&out](const std::string& text) {
     for (std::string& line : folded(text)) out.comment.push_back(std::move(line));
   };
@@ -349,7 +367,7 @@ void describe(const ExportCommand& command, const Seen& seen, const verify::Quir
     say("Exit status: 0 as documented, 1 the failure shows, 2 it could not run.");
   }
   say(fmt::format("Written by hgcheck {} (hgcheck export) from this program:", command.version));
-  std::string text = verify::print_program(out.program);
+  const std::string text = verify::print_program(verify::has_blocks(out.program) ? whole : out.program);
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = text.find('\n', from);
     out.comment.push_back("  " + text.substr(from, end - from));
@@ -404,12 +422,16 @@ int run(ExportCommand command) {
   out.program = program.value();
   out.strategy = strategy_of(command.setup.subject);
   const bool froze = verify::freeze_addresses(out.program);
-  if (out.program.placement == verify::Placement::kArena) ArenaLayout(out).go();
+  if (out.program.placement == verify::Placement::kArena && !ArenaLayout(out).go()) {
+    return complain(
+        fmt::format("{}: buffers are in other places in each round of a block: such a block has no stand-alone form",
+                    command.file));
+  }
   const Known known = known_of(command.setup.subject, out.program);
   const Seen seen = look(*setup.value(), model.value()->runner(), out.program, known);
   if (!seen.expected.harness_error.empty()) return complain(seen.expected.harness_error);
   expect(seen, known.damages, out);
-  describe(command, seen, quirk, froze, out);
+  describe(command, seen, quirk, froze, program.value(), out);
   const hip::Result<std::string> text = verify::to_reproducer(
       out, command.form == "hip" ? verify::ReproducerForm::kHip : verify::ReproducerForm::kCatch2);
   if (!text) return complain(fmt::format("{}: {}", command.file, text.error().message));

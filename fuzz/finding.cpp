@@ -238,6 +238,15 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
     });
     return result.program;
   };
+  if (shrunk.judgement.sometimes) {
+    const Shrunk whole = shrunk;
+    checks.tries = verify::kRateRuns;
+    verify::JudgeOptions quick = checks;
+    quick.confirm = false;
+    shrunk.program = shrink(quick);
+    shrunk.judgement = judge(shrunk.program, checks);  // how often the smaller program dies
+    return shows_it(shrunk.judgement) ? shrunk : whole;
+  }
   if (setup.starts_slowly()) {
     verify::JudgeOptions quick = checks;
     quick.confirm = false;

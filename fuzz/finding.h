@@ -43,7 +43,8 @@ void name_files(verify::Finding& finding, const std::string& folder, const Setup
 
 // Shrinks while the most specific property stays the same and, if a client could see the divergence, it still can.
 // Every candidate runs in a process of its own. Where a fresh process is slow (a GPU), candidates share one process,
-// and only the shortest has to show the divergence in a fresh one.
+// and only the shortest has to show the divergence in a fresh one. A candidate for a death that does not come every
+// time runs up to verify::kRateRuns times, each time in a fresh process.
 struct Shrunk {
   verify::Program program;
   verify::Judgement judgement;

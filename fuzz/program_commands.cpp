@@ -15,6 +15,7 @@
 #include "fuzz/worker.h"
 #include "reports/report.h"
 #include "verify/execute/death.h"
+#include "verify/program/blocks.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
 
@@ -139,7 +140,8 @@ class ReplayReport {
   std::uint64_t started_ns_, count_ = 0;
 };
 
-// Prints every command and how it ended on the subject, in a process of its own.
+// Prints every command and how it ended on the subject, in a process of its own. Of the later rounds of a block, prints
+// the commands that ended in another way than in the first round.
 void print_observation(Setup& setup, const verify::Program& program) {
   std::cout << std::flush;
   const pid_t child = fork();
@@ -148,6 +150,8 @@ void print_observation(Setup& setup, const verify::Program& program) {
     const verify::RunResult result = setup.subject().run(program, options);
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const verify::StepStatus& status = result.observation.statuses[i];
+      const std::size_t first = verify::in_first_round(program, i);
+      if (first != i && status.code == result.observation.statuses[first].code) continue;
       std::cout << fmt::format("{:>4}  {:<60} {}\n", i + 1, verify::print_command(program.steps[i].command),
                                hip::status_name(status.code));
     }

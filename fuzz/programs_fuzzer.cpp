@@ -12,7 +12,7 @@
 
 namespace {
 
-// Validation applies every repetition of a move; a fuzzer would ask for millions.
+// Validation applies every repetition of a move and every round of a block; a fuzzer would ask for millions.
 constexpr std::uint64_t kMaxRepeatsInAll = 10000;
 
 bool modest(const verify::Program& program) {

@@ -21,6 +21,7 @@
 namespace verify {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 ProcessOptions odd(std::vector<std::string> arguments, double timeout = 20) {
@@ -269,6 +270,59 @@ TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
   EXPECT_EQ(Judge(believed, bench.baseline).judge(parsed(kExample), at_once).verdict, VerdictKind::kDiverge);
   EXPECT_EQ(believed.starts(), 0);
   EXPECT_EQ(Judge(always, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
+}
+
+// The model as a runner that pretends to be in a process, which dies in the runs of which `dies` is true (from 0).
+class Mortal final : public Runner {
+ public:
+  explicit Mortal(std::function<bool(int run)> dies)
+      : dies_(std::move(dies)), executor_(platform_, StrategyKind::kPatch) {}
+  using Runner::run;
+  RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override {
+    RunResult result = executor_.run(program, options, script);
+    if (dies_(runs_++)) result.observation.death = Death{Death::Kind::kSignal, SIGSEGV};
+    return result;
+  }
+  [[nodiscard]] bool contained() const override { return true; }
+  [[nodiscard]] int runs() const { return runs_; }
+
+ private:
+  std::function<bool(int run)> dies_;
+  int runs_ = 0;
+  ModelPlatform platform_;
+  Executor executor_;
+};
+
+TEST(Judge, ADeathThatDoesNotComeEveryTimeIsAFindingWithItsRate) {
+  Bench bench;
+  Mortal third([](int run) { return run % 3 == 0; });  // dies in run 0, in neither confirmation, then in 3, 6 and 9
+  const Judgement judgement = Judge(third, bench.baseline).judge(parsed(kExample), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_TRUE(judgement.sometimes);
+  EXPECT_EQ(broken_names(judgement), "P11");
+  ASSERT_EQ(judgement.differences.size(), 1U);
+  EXPECT_THAT(judgement.differences[0].observed, HasSubstr("signal 11"));
+  EXPECT_THAT(judgement.differences[0].observed, EndsWith(", in 3 of 8 runs"));
+  EXPECT_EQ(third.runs(), 1 + kConfirmations + static_cast<int>(kRateRuns));
+}
+
+TEST(Judge, ADeathThatNeverComesAgainIsPoisoned) {
+  Bench bench;
+  Mortal once([](int run) { return run == 0; });
+  EXPECT_EQ(Judge(once, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kPoisoned);
+}
+
+TEST(Judge, SeveralTriesFindADeathThatTheFirstRunDoesNotShow) {
+  Bench bench;
+  const auto late = [](int run) { return run == 5; };
+  Mortal one(late), several(late), never([](int) { return false; });
+  EXPECT_TRUE(in_agreement(Judge(one, bench.baseline).judge(parsed(kExample), {.confirm = false})));
+  const Judgement found = Judge(several, bench.baseline).judge(parsed(kExample), {.tries = 8, .confirm = false});
+  EXPECT_EQ(found.verdict, VerdictKind::kDiverge);
+  EXPECT_TRUE(found.sometimes);
+  EXPECT_EQ(several.runs(), 6);
+  EXPECT_TRUE(in_agreement(Judge(never, bench.baseline).judge(parsed(kExample), {.tries = 8})));
+  EXPECT_EQ(never.runs(), 8);
 }
 
 // A process on a GPU takes half a second to start, and on one GPU one program in twenty wants a second device.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "verify/commands/export.h"
 #include "verify/language/foreign_kernels.h"
@@ -63,10 +65,56 @@ void Exporter::declare_variables(const NeedsOfFile& known) {
 
 hip::Status Exporter::write() {
   const std::vector<Step>& steps = reproducer_.program.steps;
-  for (step_ = 0; step_ < steps.size() && error_.empty(); ++step_) write_step(steps[step_]);
+  for (step_ = 0; step_ < steps.size() && error_.empty();) {
+    if (steps[step_].in.block != 0) {
+      write_block();
+    } else {
+      write_step(steps[step_++]);
+    }
+  }
   if (!error_.empty()) return hip::Error{kNotSupported, error_};
   write_end();
   return {};
+}
+
+// The first round of a block is written, in a loop. A program that was cut in a later round ends there with the loop.
+void Exporter::write_block() {
+  const std::vector<Step>& steps = reproducer_.program.steps;
+  const InBlock in = steps[step_].in;
+  const std::size_t from = text_.size(), begin = step_;
+  const auto in_round = [&](std::uint32_t round) {
+    return step_ < steps.size() && steps[step_].in.block == in.block && steps[step_].in.round == round;
+  };
+  for (; in_round(0) && error_.empty(); ++step_) write_step(steps[step_]);
+  if (!error_.empty() || !in_round(1)) return;
+  text_.in_loop(from, "round", in.rounds);
+  follow_rounds(begin, step_ - begin);
+}
+
+void Exporter::follow_rounds(std::size_t begin, std::size_t length) {
+  const std::vector<Step>& steps = reproducer_.program.steps;
+  for (std::size_t k = 0; step_ < steps.size() && steps[step_].in.block == steps[begin].in.block; ++k, ++step_) {
+    if (!ends_alike(begin + k % length, step_))
+      return fail(
+          fmt::format("the rounds of a block end differently at '{}' (command {}): such a block has no "
+                      "stand-alone form; replay the program instead",
+                      command_text(), step_ + 1));
+    after_.apply(steps[step_].command);
+  }
+}
+
+bool Exporter::ends_alike(std::size_t step, std::size_t other) const {
+  const ExpectedStatus& one = reproducer_.statuses[step];
+  const ExpectedStatus& two = reproducer_.statuses[other];
+  const auto bytes_at = [this](std::size_t at) {
+    std::vector<std::pair<std::uint64_t, std::string>> bytes;
+    for (const ExpectedBytes& each : reproducer_.bytes) {
+      if (each.step == at) bytes.emplace_back(each.offset, each.hex);
+    }
+    return bytes;
+  };
+  return one.error == two.error && one.update_result == two.update_result && one.seen == two.seen &&
+         bytes_at(step) == bytes_at(other);
 }
 
 void Exporter::write_step(const Step& step) {
@@ -80,10 +128,7 @@ void Exporter::write_step(const Step& step) {
   if (written_out_) {
     for (std::uint32_t k = 1; k < step.repeat && error_.empty(); ++k) write_once(step.command);
   } else if (step.repeat != 1) {
-    const std::vector<std::string> lines = text_.take(from);
-    text_.line(fmt::format("for (int k = 0; k < {}; ++k) {{", step.repeat));
-    for (const std::string& each : lines) text_.line("  " + each);
-    text_.line("}");
+    text_.in_loop(from, "k", step.repeat);
   }
 }
 

@@ -70,6 +70,10 @@ class Exporter {
  private:
   void declare_variables(const NeedsOfFile& known);
   void write_step(const Step& step);
+  void write_block();
+  // Follows the later rounds of the block whose first round is the `length` steps from `begin` on.
+  void follow_rounds(std::size_t begin, std::size_t length);
+  [[nodiscard]] bool ends_alike(std::size_t step, std::size_t other) const;
   void write_once(const Command& command);
   void write_end();
 

@@ -87,6 +87,13 @@ std::vector<std::string> ReproducerText::take(std::size_t from) {
   return taken;
 }
 
+void ReproducerText::in_loop(std::size_t from, std::string_view variable, std::uint32_t times) {
+  const std::vector<std::string> lines = take(from);
+  line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", variable, times));
+  for (const std::string& each : lines) line("  " + each);
+  line("}");
+}
+
 std::vector<std::string> looped(const std::vector<std::string>& lines) {
   constexpr std::size_t kWorthALoop = 3;
   // Splits a line that adds a node into "MUST(hipGraphAddEmptyNode(", the node, and the rest.

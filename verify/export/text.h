@@ -52,6 +52,8 @@ class ReproducerText {
   // Removes the lines from `from` on and returns them.
   [[nodiscard]] std::vector<std::string> take(std::size_t from);
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
+  // Puts the lines from `from` on into a loop.
+  void in_loop(std::size_t from, std::string_view variable, std::uint32_t times);
 
   // The whole file around the body.
   [[nodiscard]] std::string file(const Reproducer& reproducer) const;

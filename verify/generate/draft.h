@@ -1,13 +1,13 @@
 // A program in the making: its steps, the state after them, the operations that all parts of the generator of programs
 // share, and the life of its buffers. The lowest layer of the generator; above it, each on the one before: NodesDraft,
-// StreamsDraft, StreamMemoryDraft, GraphMemoryDraft, LaunchesDraft, and ProgramGenerator, which chooses. Internal to
-// verify/generate.
+// StreamsDraft, StreamMemoryDraft, GraphMemoryDraft, LaunchesDraft, BlocksDraft, and ProgramGenerator, which chooses.
+// Internal to verify/generate.
 #pragma once
 
 #include "verify/generate/choices.h"
 #include "verify/generate/generator.h"
-#include "verify/generate/names.h"
 #include "verify/generate/params.h"
+#include "verify/program/names.h"
 #include "verify/program/state.h"
 
 namespace verify {

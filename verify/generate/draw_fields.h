@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "verify/generate/choices.h"
-#include "verify/generate/names.h"
+#include "verify/program/names.h"
 #include "verify/program/state.h"
 
 namespace verify {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "verify/errors/error_cases.h"
+#include "verify/generate/blocks.h"
 #include "verify/generate/graph_ops.h"
-#include "verify/generate/launches.h"
 #include "verify/generate/scenario.h"
 
 namespace verify {
@@ -13,9 +13,9 @@ namespace verify {
 namespace {
 
 // Chooses the next action until the program has its size, then launches every executable graph once more.
-class ProgramGenerator final : private LaunchesDraft {
+class ProgramGenerator final : private BlocksDraft {
  public:
-  ProgramGenerator(Choices& choices, const GeneratorOptions& options) : LaunchesDraft(choices, options) {}
+  ProgramGenerator(Choices& choices, const GeneratorOptions& options) : BlocksDraft(choices, options) {}
 
   Program run() {
     program_.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
@@ -34,6 +34,7 @@ class ProgramGenerator final : private LaunchesDraft {
       act();
     }
     finish();
+    repeat_a_part();
     return std::move(program_);
   }
 

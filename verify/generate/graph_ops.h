@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "verify/generate/choices.h"
-#include "verify/generate/names.h"
 #include "verify/generate/params.h"
+#include "verify/program/names.h"
 #include "verify/program/state.h"
 
 namespace verify {

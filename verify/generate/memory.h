@@ -18,11 +18,12 @@ class GraphMemoryDraft : protected StreamMemoryDraft {
   // Mostly frees the memory that has to be free before a launch of `exec`.
   void before_launch(Id exec);
   virtual void launch_exec(Id exec) = 0;
+  bool add_ordered(AddNode node) { return order(node) && take(node); }  // after the nodes that it would race with
+  // Adds a node that allocates the next buffer, and a memset that fills it.
+  bool allocate(Id graph);
 
  private:
   [[nodiscard]] std::vector<Id> there(const GraphState* graph) const;
-  bool add_ordered(AddNode node) { return order(node) && take(node); }  // after the nodes that it would race with
-  bool allocate(Id graph);
   void carry_out(Id graph, Id buffer);
   void instantiate_family(Id graph);
   void free(Id buffer);

@@ -10,6 +10,7 @@
 
 #include "verify/generate/graph_ops.h"
 #include "verify/language/foreign_kernels.h"
+#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 
@@ -23,12 +24,13 @@ class Repair {
   explicit Repair(const GeneratorOptions& options) : options_(options) {}
 
   void take(const Step& step) {
+    in_ = step.in;
     Command command = step.command;
     if (auto* node = std::get_if<AddNode>(&command)) node->fan = std::min(node->fan, kMaxMutantFan);
     if (!prepare(command)) return;
     std::uint32_t times = 0;
     for (; times < std::min(step.repeat, kMaxMutantRepeat) && may_stand(command); ++times) state_.apply(command);
-    if (times != 0) program_.steps.push_back({std::move(command), times, 0});
+    if (times != 0) program_.steps.push_back({std::move(command), times, 0, in_});
   }
   Program done() { return std::move(program_); }
   void set_placement(Placement placement) { program_.placement = placement; }
@@ -50,17 +52,17 @@ class Repair {
       if (const CaptureState* capture = state_.capture_of(work->stream))
         return !state_.node_races(capture->graph, ranges, capture->behind.at(work->stream));
       if (state_.captures().empty() && state_.work_races(ranges, work->stream))
-        take({Synchronize{Target::kDevice, 0}, 1, 0});
+        take({Synchronize{Target::kDevice, 0}, 1, 0, in_});
       return !state_.work_races(ranges, work->stream);
     } else if (const auto* freed = std::get_if<FreeAsync>(&command)) {
       if (state_.work_races({{freed->buffer, 0, kToTheEnd, true}}, freed->stream))
-        take({Synchronize{Target::kDevice, 0}, 1, 0});
+        take({Synchronize{Target::kDevice, 0}, 1, 0, in_});
     } else if (const auto* launch = std::get_if<Launch>(&command)) {
       if (const CaptureState* capture = state_.capture_of(launch->stream)) {
         const std::vector<ByteRange> ranges = state_.exec(launch->exec)->graph.ranges();
         return !state_.node_races(capture->graph, ranges, capture->behind.at(launch->stream));
       }
-      if (state_.launch_races(launch->exec, launch->stream)) take({Synchronize{Target::kDevice, 0}, 1, 0});
+      if (state_.launch_races(launch->exec, launch->stream)) take({Synchronize{Target::kDevice, 0}, 1, 0, in_});
       // A graph that waits for nothing of its own may still race with itself when it is launched again.
       return !state_.launch_races(launch->exec, launch->stream);
     }
@@ -85,6 +87,7 @@ class Repair {
   const GeneratorOptions& options_;
   State state_;
   Program program_;
+  InBlock in_;  // of the step that is taken
 };
 
 // ---- changes
@@ -167,9 +170,30 @@ void change_argument(Program& program, Choices& choices) {
   step.command = changed->steps[0].command;
 }
 
+// How often a command, or the block that it stands in, repeats.
 void change_repeat(Steps& steps, Choices& choices) {
-  if (!steps.empty()) {
-    steps[choices.below(steps.size())].repeat = static_cast<std::uint32_t>(choices.between(1, kMaxMutantRepeat));
+  if (steps.empty()) return;
+  Step& drawn = steps[choices.below(steps.size())];
+  const auto repeat = static_cast<std::uint32_t>(choices.between(1, kMaxMutantRepeat));
+  if (drawn.in.block == 0) {
+    drawn.repeat = repeat;
+    return;
+  }
+  for (Step& step : steps) {
+    if (step.in.block == drawn.in.block) step.in.rounds = repeat;
+  }
+}
+
+// A splice brings blocks with the numbers of other blocks, and long ones.
+void tidy_blocks(Steps& steps) {
+  std::uint32_t last = 0, number = 0;
+  for (Step& step : steps) {
+    if (step.in.block == 0) {
+      last = 0;
+      continue;
+    }
+    if (std::exchange(last, step.in.block) != step.in.block) ++number;
+    step.in = {number, std::min(step.in.rounds, kMaxMutantRounds), 0};
   }
 }
 
@@ -204,11 +228,20 @@ Program repair_program(const Program& program, const GeneratorOptions& options) 
   return repair.done();
 }
 
+Program with_fit_blocks(const Program& written, const GeneratorOptions& options) {
+  const std::optional<Program> all = all_rounds(written);
+  const bool fit = all && !validate(*all) && (!has_blocks(*all) || repair_program(*all, options) == *all);
+  return fit ? *all : without_blocks(written);
+}
+
 Program mutate_program(const Program& base, const Program& other, Choices& choices, const GeneratorOptions& options) {
-  Program mutant = base;
-  for (std::uint64_t i = choices.between(1, kMaxMutations); i > 0; --i) mutate_once(mutant, other, choices, options);
+  Program mutant = written_form(base);
+  const Program written_other = written_form(other);
+  for (std::uint64_t i = choices.between(1, kMaxMutations); i > 0; --i)
+    mutate_once(mutant, written_other, choices, options);
   if (mutant.steps.size() > kMaxMutantSteps) mutant.steps.resize(kMaxMutantSteps);
-  return repair_program(mutant, options);
+  tidy_blocks(mutant.steps);
+  return with_fit_blocks(repair_program(mutant, options), options);
 }
 
 }  // namespace verify

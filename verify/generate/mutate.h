@@ -13,15 +13,19 @@
 
 namespace verify {
 
-inline constexpr std::uint64_t kMaxMutations = 4;     // changes of one mutant
-inline constexpr std::size_t kMaxMutantSteps = 400;   // longer mutants are cut
-inline constexpr std::uint32_t kMaxMutantRepeat = 4;  // of one command
-inline constexpr std::uint32_t kMaxMutantFan = 64;    // nodes of one command
+inline constexpr std::uint64_t kMaxMutations = 4;      // changes of one mutant
+inline constexpr std::size_t kMaxMutantSteps = 400;    // longer mutants are cut
+inline constexpr std::uint32_t kMaxMutantRepeat = 4;   // of one command
+inline constexpr std::uint32_t kMaxMutantRounds = 64;  // of one block
+inline constexpr std::uint32_t kMaxMutantFan = 64;     // nodes of one command
 
 [[nodiscard]] Program mutate_program(const Program& base, const Program& other, Choices& choices,
                                      const GeneratorOptions& options);
 
 // `program` without commands that are invalid or that options.avoid names, and with racing commands ordered.
 [[nodiscard]] Program repair_program(const Program& program, const GeneratorOptions& options);
+
+// The program of a written form. It has one round of each block where a repair would change a later round.
+[[nodiscard]] Program with_fit_blocks(const Program& written, const GeneratorOptions& options);
 
 }  // namespace verify

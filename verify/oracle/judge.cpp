@@ -15,6 +15,20 @@ std::string unrepeated(const RunPair& pair) {
   return pair.differences.empty() ? text : text + fmt::format(" ({})", divergence_text(pair.differences));
 }
 
+// Names a death that does not come every time. Runs with one thing changed would tell nothing about its cause, because
+// they may be clean by chance. `deaths`: in kRateRuns runs; 0: not measured.
+void name_sometimes(const Program& program, const RunPair& pair, unsigned deaths, Judgement& judgement) {
+  judgement.sometimes = true;
+  if (step_concerns_capture(program, pair.subject.death_step)) judgement.broken.push_back(PropertyId::kP7);
+  judgement.broken.push_back(PropertyId::kP11);
+  judgement.violations = pair.subject.violations;
+  judgement.differences = pair.differences;
+  for (Difference& difference : judgement.differences) {
+    if (deaths != 0 && difference.place == Difference::Place::kProcess)
+      difference.observed += fmt::format(", in {} of {} runs", deaths, kRateRuns);
+  }
+}
+
 }  // namespace
 
 Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
@@ -32,10 +46,17 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.keep_passed = !options.poison;
   run.failures = options.failures;
   RunPair pair = pairs_.run(program, run);
+  for (std::uint32_t k = 1; k < options.tries && pair.clean(); ++k) pair = pairs_.run_afresh(program, run);
   const Quirk* quirk = pairs_.explain(program, pair.divergence, pair.reverse);
   const bool could_run = pair.subject.unsupported.empty();
+  bool sometimes = options.tries > 1 && pair.died();
+  unsigned deaths = 0;
   if (quirk == nullptr && could_run && !pair.clean() && options.confirm && pairs_.subject().contained()) {
-    if (!pairs_.shows_again(program, run, pair)) pair.poisoned = unrepeated(pair);
+    if (sometimes || !pairs_.shows_again(program, run, pair)) {
+      deaths = pairs_.deaths(program, run, pair);
+      sometimes = deaths != 0;
+      if (!sometimes) pair.poisoned = unrepeated(pair);
+    }
     quirk = pairs_.explain(program, pair.divergence, pair.reverse);  // it may look different this time
   }
   if (quirk == nullptr && !pair.clean() && pair.poisoned.empty()) {
@@ -66,7 +87,11 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
     judgement.reason = pair.discarded;
   } else if (!pair.clean()) {
     judgement.verdict = VerdictKind::kDiverge;
-    name_cause(pairs_, program, run, pair, judgement);
+    if (sometimes) {
+      name_sometimes(program, pair, deaths, judgement);
+    } else {
+      name_cause(pairs_, program, run, pair, judgement);
+    }
   } else {
     if (options.every_call_fails) further.every_call_fails();
     if (options.however_built) further.however_built();

@@ -2,7 +2,8 @@
 //
 // The kinds of verdicts are in verify/result.h. A divergence gets a name (cause.h).
 // A divergence of a subject process has to show again in a fresh process. Otherwise an earlier program may have caused
-// it, and the program is Poisoned.
+// it, and the program is Poisoned. A death that does not show again at once may be one that does not come every time:
+// then kRateRuns fresh processes say how often it comes.
 // A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk.
 //
 // Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
@@ -25,7 +26,8 @@ struct JudgeOptions {
   bool failures = true;             // obey `fail` commands; off likewise
   bool cycles = false;              // P8, the program's commands again and again
   bool costs = false;               // P10, of programs with wide enough fans
-  bool confirm = true;              // look for a subject process's divergence in a fresh one; off while shrinking
+  std::uint32_t tries = 1;  // runs until one diverges, in fresh processes but the first: for deaths that come sometimes
+  bool confirm = true;      // look for a subject process's divergence in a fresh one; off while shrinking
 };
 
 class Judge {

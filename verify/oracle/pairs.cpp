@@ -45,6 +45,10 @@ RunOptions plain() {
 
 }  // namespace
 
+bool RunPair::died() const {
+  return subject.death && subject.death->kind == Death::Kind::kSignal && !killed_from_outside(subject);
+}
+
 std::size_t first_step(const std::vector<Violation>& violations) {
   std::size_t first = std::numeric_limits<std::size_t>::max();
   for (const Violation& violation : violations) first = std::min(first, violation.step);
@@ -111,9 +115,7 @@ const Quirk* PairRunner::explain(const Program& program, const Observation& expe
 bool PairRunner::shows_again(const Program& program, const RunOptions& options, RunPair& pair) {
   int looked = 0, killed = 0;
   while (looked < kConfirmations && killed < kConfirmations) {
-    subject_.start_afresh();
-    baseline_.start_afresh();
-    RunPair again = run(program, options);
+    RunPair again = run_afresh(program, options);
     const bool outside = killed_from_outside(again.subject);
     ++(outside ? killed : looked);
     if (outside || again.clean()) continue;
@@ -121,6 +123,24 @@ bool PairRunner::shows_again(const Program& program, const RunOptions& options, 
     return true;
   }
   return false;
+}
+
+RunPair PairRunner::run_afresh(const Program& program, const RunOptions& options) {
+  subject_.start_afresh();
+  baseline_.start_afresh();
+  return run(program, options);
+}
+
+unsigned PairRunner::deaths(const Program& program, const RunOptions& options, RunPair& pair) {
+  if (!pair.died()) return 0;
+  unsigned deaths = 0;
+  for (unsigned k = 0; k < kRateRuns; ++k) {
+    RunPair again = run_afresh(program, options);
+    if (!again.died()) continue;
+    ++deaths;
+    pair = std::move(again);
+  }
+  return deaths;
 }
 
 // A runtime that chooses its own addresses chooses different ones in the next run, and frozen scalars show them.

@@ -18,6 +18,8 @@ namespace verify {
 
 // How often a divergence of a subject process is looked for again in a fresh process.
 inline constexpr int kConfirmations = 2;
+// The fresh processes that say how often a program ends its process.
+inline constexpr unsigned kRateRuns = 8;
 inline constexpr std::uint64_t kFirstRandomOrder = 101;  // campaigns begin with lower seeds
 
 struct RunPair {
@@ -29,6 +31,7 @@ struct RunPair {
   std::optional<Divergence> divergence;  // the first one
   std::optional<Divergence> reverse;     // the first divergence of the baseline from the subject
   [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
+  [[nodiscard]] bool died() const;  // a signal ended the subject, and not one that came from outside
 };
 
 // The step of the first violation; beyond every step where there is none.
@@ -53,6 +56,10 @@ class PairRunner {
   [[nodiscard]] RunPair run(const Program& program, const RunOptions& options);
   // Looks for a divergence again in fresh processes; `pair`: the pair in which it was found, and is found again.
   bool shows_again(const Program& program, const RunOptions& options, RunPair& pair);
+  RunPair run_afresh(const Program& program, const RunOptions& options);
+  // How many of kRateRuns fresh processes the program ends by a signal, where it did so in `pair`; `pair` becomes the
+  // last of those runs.
+  unsigned deaths(const Program& program, const RunOptions& options, RunPair& pair);
   // The expected observation at the addresses of `other`: the subject's own in `pair` where the addresses are the same,
   // else a run of the baseline.
   Observation reference_for(const Program& program, const RunPair& pair, const RunResult& other);

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "verify/commands/nodes/node_types.h"
 #include "verify/program/each_command.h"
@@ -99,12 +100,13 @@ struct FieldFeatures {
 
 // Features that a single command does not show.
 constexpr std::string_view kOfPrograms[] = {
-    "move one",          "move several",         "move swap",        "move cycle",
-    "move chain",        "copy between devices", "empty graph",      "instantiate a circle",
-    "generic add",       "driver add",           "generic set exec", "driver set exec",
-    "generic set graph", "driver set graph",     "destroy a pool",   "eager work",
-    "captured work",     "captured event node",  "captured launch",  "captured allocation",
-    "captured free",     "capture fork",         "capture refused",  "capture invalidated"};
+    "move one",           "move several",         "move swap",        "move cycle",
+    "move chain",         "copy between devices", "empty graph",      "instantiate a circle",
+    "generic add",        "driver add",           "generic set exec", "driver set exec",
+    "generic set graph",  "driver set graph",     "destroy a pool",   "eager work",
+    "captured work",      "captured event node",  "captured launch",  "captured allocation",
+    "captured free",      "capture fork",         "capture refused",  "capture invalidated",
+    "block that repeats", "block of many rounds"};
 
 void name_words(const FixedWord& words, const CountFeature& add) {
   add(words.word);
@@ -143,6 +145,10 @@ class Counter {
 
   void take(const Step& step) {
     if (step.repeat > 1) add_("command repeat");
+    if (std::exchange(block_, step.in.block) != step.in.block && step.in.block != 0) {
+      add_("block that repeats");
+      if (step.in.rounds >= kManyRounds) add_("block of many rounds");
+    }
     const bool adds_node = std::holds_alternative<AddNode>(step.command);
     add_(fmt::format("{} {}", adds_node ? "node" : "command", command_word(step.command)));
     std::visit(
@@ -245,9 +251,12 @@ class Counter {
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state_.apply(step.command);
   }
 
+  static constexpr std::uint32_t kManyRounds = 50;
+
   const CountFeature& add_;
   bool captures_;
-  State state_;  // the state before the step; stays empty in a program without captures
+  std::uint32_t block_ = 0;  // of the step before
+  State state_;              // the state before the step; stays empty in a program without captures
   std::vector<std::uint64_t> buffer_bytes_;
   std::vector<Id> buffer_devices_;
   std::set<Id> filled_, circles_;

@@ -12,11 +12,19 @@
 
 namespace verify {
 
+// The place of a step in a block that repeats (verify/program/blocks.h).
+struct InBlock {
+  std::uint32_t block = 0;  // neighbouring blocks have different numbers; 0: in no block
+  std::uint32_t rounds = 1;
+  std::uint32_t round = 0;
+};
+
 struct Step {
   Command command;
   std::uint32_t repeat = 1;
   std::uint32_t line = 0;  // line of the text that the step came from; 0 when it was generated
-  // Does not compare `line`: the place in the text does not change the meaning of a step.
+  InBlock in = {};
+  // Does not compare `line` and `in`: the place in the text does not change the meaning of a step.
   bool operator==(const Step& other) const;
 };
 
@@ -35,7 +43,8 @@ struct Program {
   bool operator==(const Program&) const;
 };
 
-// How many commands a person has to read: declarations of buffers, graphs, streams and events, and reads, are left out.
+// How many commands a person has to read: declarations of buffers, graphs, streams and events, reads, and the later
+// rounds of blocks are left out.
 [[nodiscard]] std::uint64_t counted_commands(const Program& program);
 
 // The foreign kernels (verify/language/foreign_kernels.h) of a command, and of a program, each listed once.

@@ -125,6 +125,32 @@ struct RangeAppender {
   void operator()(const MemoryFreeParams& params) const { ranges.push_back({params.buffer, 0, kToTheEnd, true}); }
 };
 
+// The names in a node's parameters. Each type of node has an overload.
+struct NamesOfNode {
+  const VisitName& visit;
+
+  void ref(BufferRef& r) const { visit('b', r.buffer, false); }
+  void operator()(KernelParams& p) const {
+    for (ArgumentValue& value : p.arguments) {
+      if (value.kind != ArgumentValue::Kind::kNumber) ref(value.ref);
+    }
+  }
+  void operator()(CopyParams& p) const {
+    ref(p.dst.ref);
+    ref(p.src.ref);
+  }
+  void operator()(MemsetParams& p) const { ref(p.dst); }
+  void operator()(HostParams& p) const {
+    if (p.memory) ref(*p.memory);
+  }
+  void operator()(EmptyParams&) const {}
+  void operator()(ChildParams& p) const { visit('g', p.graph, false); }
+  void operator()(EventRecordParams& p) const { visit('v', p.event, false); }
+  void operator()(EventWaitParams& p) const { visit('v', p.event, false); }
+  void operator()(MemoryAllocParams& p) const { visit('b', p.buffer, true); }
+  void operator()(MemoryFreeParams& p) const { visit('b', p.buffer, false); }
+};
+
 }  // namespace
 
 void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit) {
@@ -148,6 +174,10 @@ void for_each_frozen(const NodeParams& params, const std::function<void(const Bu
   for (const ArgumentValue& value : kernel->arguments) {
     if (value.kind == ArgumentValue::Kind::kAddressBits) visit(value.ref);
   }
+}
+
+void for_each_name(NodeParams& params, const VisitName& visit) {
+  std::visit(NamesOfNode{visit}, params);
 }
 
 void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges) {

@@ -26,6 +26,9 @@ inline constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
 void for_each_ref(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
 // Visits the references of the frozen scalars.
 void for_each_frozen(const NodeParams& params, const std::function<void(const BufferRef&)>& visit);
+// Visits the name of every object that a node's parameters hold; `is_made`: the node makes the object.
+using VisitName = std::function<void(char letter, Id& id, bool is_made)>;
+void for_each_name(NodeParams& params, const VisitName& visit);
 // Appends the ranges that a node with `fan` instances touches, without the nodes of children.
 void append_ranges(const NodeParams& params, std::uint32_t fan, std::vector<ByteRange>& ranges);
 // The parameters of the k-th of a node's fan instances.

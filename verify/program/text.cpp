@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "verify/commands/nodes/node_types.h"
+#include "verify/program/blocks.h"
 #include "verify/program/each_command.h"
 
 namespace verify {
@@ -183,17 +184,29 @@ std::string print_command(const Command& command) {
 std::string print_program(const Program& program) {
   std::string text = fmt::format("hgcheck-program {}\nplacement {}\n", kTextVersion,
                                  program.placement == Placement::kArena ? "arena" : "native");
-  for (const Step& step : program.steps) {
+  const Program written = written_form(program);
+  std::uint32_t block = 0;
+  const auto enter = [&](const InBlock& in) {
+    if (in.block == block) return;
+    if (block != 0) text += "end\n";
+    if (in.block != 0) fmt::format_to(std::back_inserter(text), "repeat {}\n", in.rounds);
+    block = in.block;
+  };
+  for (const Step& step : written.steps) {
+    enter(step.in);
+    if (block != 0) text += "  ";
     if (step.repeat != 1) fmt::format_to(std::back_inserter(text), "repeat {} ", step.repeat);
     text += print_command(step.command);
     text += '\n';
   }
+  enter({});
   return text;
 }
 
 std::uint64_t counted_commands(const Program& program) {
   std::uint64_t count = 0;
   for (const Step& step : program.steps) {
+    if (step.in.round != 0) continue;
     count += std::visit(
         []<class C>(const C&) {
           if constexpr (kIsDeclared<C>) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "verify/program/names.h"
 #include "verify/program/rules.h"
 #include "verify/program/state.h"
 
@@ -13,14 +16,99 @@ std::uint32_t repeats_that_matter(const Step& step) {
   return std::visit([&]<class C>(const C&) { return Rules<C>::repeats_that_matter(step.repeat); }, step.command);
 }
 
+namespace {
+
+// The names that one round of a block makes.
+class NamesOfRound {
+ public:
+  void begin_step(const State& state, const Step& step) {
+    if (step.in.block == 0) return;
+    Command command = step.command;
+    for_each_name(command, [&](char letter, const Id& id, bool is_made) {
+      if (is_made && !knows(state, letter, id)) made_.emplace_back(letter, id);
+    });
+  }
+  // Why the round may not end here, or nothing.
+  [[nodiscard]] Reason end_round(const State& state) {
+    for (const auto& [letter, id] : std::exchange(made_, {})) {
+      if (holds(state, letter, id)) return fmt::format("the round ends and does not give back {}{}", letter, id);
+    }
+    return {};
+  }
+
+ private:
+  static bool knows(const State& state, char letter, Id id) {
+    switch (letter) {
+      case 'b':
+        return state.buffer(id) != nullptr;
+      case 'g':
+        return state.graph(id) != nullptr;
+      case 'e':
+        return state.exec(id) != nullptr;
+      case 's':
+        return state.parts().streams.find(id) != nullptr;
+      case 'v':
+        return state.parts().events.find(id) != nullptr;
+      case 'p':
+        return state.pools().contains(id);
+      default:
+        return state.user_objects().contains(id);
+    }
+  }
+  // Memory that a graph allocates goes with the graph, where it was freed.
+  static bool holds_memory(const State& state, const BufferState& buffer) {
+    return buffer.alive && (!buffer.graph || buffer.unfreed || state.graph(*buffer.graph)->alive);
+  }
+  static bool holds(const State& state, char letter, Id id) {
+    if (!knows(state, letter, id)) return false;
+    switch (letter) {
+      case 'b':
+        return holds_memory(state, *state.buffer(id));
+      case 'g':
+        return state.graph(id)->alive;
+      case 'e':
+        return state.exec(id)->alive;
+      case 's':
+        return state.parts().streams.alive(id);
+      case 'v':
+        return state.parts().events.find(id)->alive;
+      case 'p':
+        return state.pools().at(id).alive;
+      default:
+        return state.user_objects().at(id) != 0;
+    }
+  }
+
+  std::vector<std::pair<char, Id>> made_;
+};
+
+bool ends_round(const Program& program, std::size_t step) {
+  const InBlock& in = program.steps[step].in;
+  if (in.block == 0) return false;
+  if (step + 1 == program.steps.size()) return true;
+  const InBlock& next = program.steps[step + 1].in;
+  return next.block != in.block || next.round != in.round;
+}
+
+Invalid invalid(const Program& program, std::size_t at, const std::string& reason) {
+  const Step& step = program.steps[at];
+  return {at, step.line, step.in.round == 0 ? reason : fmt::format("{} (in round {})", reason, step.in.round + 1)};
+}
+
+}  // namespace
+
 std::optional<Invalid> validate(const Program& program) {
   State state;
+  NamesOfRound names;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
+    names.begin_step(state, step);
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
-      if (Reason reason = state.check(step.command)) return Invalid{i, step.line, *reason};
+      if (Reason reason = state.check(step.command)) return invalid(program, i, *reason);
       state.apply(step.command);
     }
+    if (!ends_round(program, i)) continue;
+    if (Reason reason = names.end_round(state)) return invalid(program, i, *reason);
   }
   return {};
 }

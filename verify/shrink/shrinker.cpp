@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <utility>
 
+#include "verify/commands/nodes/node_types.h"
 #include "verify/generate/generator.h"
+#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 
 namespace verify {
 
-Program drop_invalid(const Program& program) {
+namespace {
+
+// The steps of `program`, one round of each block, that are valid at their place.
+Program drop_invalid_steps(const Program& program) {
   Program valid;
   valid.placement = program.placement;
   State state;
@@ -30,7 +36,21 @@ Program drop_invalid(const Program& program) {
   return valid;
 }
 
-namespace {
+// The written forms in which one block has fewer rounds.
+std::vector<Program> with_fewer_rounds(const Program& written) {
+  std::vector<Program> fewer;
+  std::uint32_t last = 0;
+  for (const Step& first : written.steps) {
+    if (first.in.block == std::exchange(last, first.in.block) || first.in.block == 0) continue;
+    for (const std::uint64_t rounds : smaller_values(first.in.rounds, 1)) {
+      fewer.push_back(written);
+      for (Step& step : fewer.back().steps) {
+        if (step.in.block == last) step.in.rounds = static_cast<std::uint32_t>(rounds);
+      }
+    }
+  }
+  return fewer;
+}
 
 Program with_declared(const Program& program, std::size_t at) {
   const auto allocation = std::get<AddNode>(program.steps[at].command);
@@ -71,34 +91,36 @@ std::optional<Program> with_built(const Program& program, std::size_t at) {
   const GraphState* graph = state.graph(end.graph);
   if (graph == nullptr || !graph->alive) return {};
   built.steps.erase(built.steps.begin() + static_cast<std::ptrdiff_t>(begin));
-  built.steps.push_back({DeclareGraph{end.graph}, 1, 0});
+  const InBlock in = program.steps[at].in;
+  built.steps.push_back({DeclareGraph{end.graph}, 1, 0, in});
   for (const NodeState& node : graph->nodes) {
     AddNode add{end.graph, node.id, node.params, {}, node.fan};
     for (const std::uint32_t index : node.after) add.after.push_back(graph->nodes[index].id);
-    built.steps.push_back({add, 1, 0});
+    built.steps.push_back({add, 1, 0, in});
   }
   built.steps.insert(built.steps.end(), program.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                      program.steps.end());
   return built;
 }
 
-// One shrink: holds the best program so far and the budget.
+// One shrink: holds the best program so far, in its written form, and the budget.
 class Descent {
  public:
   Descent(const Program& program, const StillFails& still_fails, std::uint32_t max_runs)
-      : best_(program), still_fails_(still_fails), max_runs_(max_runs) {}
+      : best_(written_form(program)), still_fails_(still_fails), max_runs_(max_runs) {}
 
   ShrinkResult run() {
     bool improved = true;
     while (improved && !spent()) {
-      improved = drop_commands();
+      improved = repeat_less();
+      improved = drop_commands() || improved;
       improved = simplify_commands() || improved;
       improved = declare_memory() || improved;
       improved = build_captured() || improved;
       improved = declare_captured() || improved;
       improved = use_arena() || improved;
     }
-    return {best_, runs_, spent()};
+    return {*all_rounds(best_), runs_, spent()};
   }
 
  private:
@@ -106,14 +128,24 @@ class Descent {
 
   bool accept(const Program& candidate) {
     if (spent()) return false;
-    Program valid = drop_invalid(candidate);
+    Program valid = keep_valid_blocks(drop_invalid_steps(candidate));
     // Dropping commands that became invalid may undo the change's purpose or drop everything; the predicate judges
     // both. But a program with more commands than before must not be taken, or the descent would not end.
     if (valid.steps.size() > best_.steps.size()) return false;
     ++runs_;
-    if (!still_fails_(valid)) return false;
+    if (!still_fails_(*all_rounds(valid))) return false;
     best_ = std::move(valid);
     return true;
+  }
+
+  // Fewer rounds first: every later candidate then runs sooner.
+  bool repeat_less() {
+    bool any = false;
+    for (bool again = true; again && !spent();) {
+      again = std::ranges::any_of(with_fewer_rounds(best_), [this](const Program& fewer) { return accept(fewer); });
+      any = any || again;
+    }
+    return any;
   }
 
   // Halves, quarters, ... and single commands, from the end (later commands depend on earlier ones).
@@ -214,6 +246,10 @@ class Descent {
 
 }  // namespace
 
+Program drop_invalid(const Program& program) {
+  return drop_invalid_steps(without_blocks(program));
+}
+
 ShrinkResult Shrinker::shrink(const Program& program, const StillFails& still_fails) const {
   assert(!validate(program));
   return Descent(program, still_fails, max_runs_).run();
@@ -221,17 +257,22 @@ ShrinkResult Shrinker::shrink(const Program& program, const StillFails& still_fa
 
 // RapidCheck asks for all candidates of one step and takes the first that fails.
 static rc::Seq<Program> shrinks_of(const Program& program) {
+  const Program written = written_form(program);
   std::vector<Program> candidates;
-  for (std::size_t i = program.steps.size(); i-- > 0;) {
-    Program candidate = program;
+  const auto add = [&candidates](const Program& candidate) {
+    candidates.push_back(*all_rounds(keep_valid_blocks(drop_invalid_steps(candidate))));
+  };
+  for (const Program& fewer : with_fewer_rounds(written)) add(fewer);
+  for (std::size_t i = written.steps.size(); i-- > 0;) {
+    Program candidate = written;
     candidate.steps.erase(candidate.steps.begin() + static_cast<std::ptrdiff_t>(i));
-    candidates.push_back(drop_invalid(candidate));
+    add(candidate);
   }
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    for (Step& simpler : simpler_steps(program.steps[i])) {
-      Program candidate = program;
+  for (std::size_t i = 0; i < written.steps.size(); ++i) {
+    for (Step& simpler : simpler_steps(written.steps[i])) {
+      Program candidate = written;
       candidate.steps[i] = std::move(simpler);
-      candidates.push_back(drop_invalid(candidate));
+      add(candidate);
     }
   }
   return rc::seq::fromContainer(std::move(candidates));

@@ -1,6 +1,7 @@
 // verify::Shrinker: makes a program as short and as plain as it can while something about it stays true.
 //
-// Works on any valid program from any source: it drops commands and simplifies the rest; ids are never renumbered.
+// Works on any valid program from any source: it lets blocks repeat less often, drops commands and simplifies the rest;
+// ids are never renumbered, but for those of later rounds of a block.
 // After every change, commands that are no longer valid at their place are dropped as well, so that each candidate is a
 // valid program. It ends within `max_runs` evaluations of the predicate. The result satisfies the predicate; it is a
 // local minimum (no single step helps any more) unless the bound was reached first.
@@ -35,7 +36,7 @@ class Shrinker {
   std::uint32_t max_runs_;
 };
 
-// `program` without the commands that are not valid at their place.
+// `program` without the commands that are not valid at their place, and without its marks of blocks.
 [[nodiscard]] Program drop_invalid(const Program& program);
 
 // Simpler variants of one command, plainest first; none for most commands.

@@ -113,7 +113,7 @@ struct StepSimplifier {
   std::vector<Step>& out;
   const Step& step;
 
-  void put(Command command) const { out.push_back({std::move(command), step.repeat, step.line}); }
+  void put(Command command) const { out.push_back({std::move(command), step.repeat, step.line, step.in}); }
 
   template <class C>
   void operator()(const C& c) const {
@@ -149,7 +149,7 @@ struct StepSimplifier {
 std::vector<Step> simpler_steps(const Step& step) {
   std::vector<Step> out;
   for (const std::uint64_t repeat : smaller_values(step.repeat, 1)) {
-    out.push_back({step.command, static_cast<std::uint32_t>(repeat), step.line});
+    out.push_back({step.command, static_cast<std::uint32_t>(repeat), step.line, step.in});
   }
   std::visit(StepSimplifier{out, step}, step.command);
   return out;
