@@ -174,7 +174,7 @@ void launch_with_events(StateParts& parts, const Launch& c) {
     parts.streams.pending.push_back(std::move(pending[k]));
   }
   for (std::size_t k = 0; k + 1 < groups; ++k) {
-    parts.events.known.at(order.records[k].event).record(c.stream, std::move(recorded[k]));
+    parts.events.known.at(order.records[k].event).record(c.stream, std::move(recorded[k]), first + groups - 1);
   }
   after[c.stream] = first + groups - 1;
   parts.streams.occupy(c.stream).clock = std::move(after);
