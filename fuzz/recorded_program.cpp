@@ -16,6 +16,7 @@ namespace fuzz {
 
 namespace {
 
+constexpr const char* kForeignNode = "a node of one graph that was set in an executable graph of another";
 constexpr std::size_t kMaxDropped = 20000;  // invalid commands; each costs a validation of the whole program
 
 // The lines of the program in the making. A command that is not valid in its place becomes a comment with the reason.
@@ -270,6 +271,7 @@ class Conversion {
       const std::string e = objects_.execs.of(words.number());
       const auto found = objects_.nodes.find(words.number());
       if (e.empty() || found == objects_.nodes.end()) return note("a node that was switched and not recorded");
+      if (origins_[e] != found->second.graph) return note(kForeignNode);
       return say(fmt::format("{} {}.n{}", words.number() != 0 ? "enable" : "disable", e, found->second.id));
     }
     execs(verb, words);
@@ -281,11 +283,15 @@ class Conversion {
     if (kind == "node") {
       const auto found = objects_.nodes.find(handle);
       if (found == objects_.nodes.end()) return note("a node that was destroyed and not recorded");
-      return say(fmt::format("remove {}.n{}", found->second.graph, found->second.id));
+      say(fmt::format("remove {}.n{}", found->second.graph, found->second.id));
+      objects_.nodes.erase(found);
+      return;
     }
     const std::string of = kind == "event"   ? objects_.events.of(handle)
                            : kind == "graph" ? objects_.graphs.of(handle)
                                              : objects_.execs.of(handle);
+    // The runtime may give the handles of these nodes to nodes of other graphs.
+    if (kind == "graph") std::erase_if(objects_.nodes, [&](const auto& node) { return node.second.graph == of; });
     say_of({of}, "an end", "destroy " + of);
   }
   void node(LogWords& words) {
@@ -311,6 +317,7 @@ class Conversion {
     const auto found = objects_.nodes.find(words.number());
     if (found == objects_.nodes.end()) return note("a setter of a node that was not recorded");
     const std::string target = on == 0 ? found->second.graph : objects_.execs.of(on);
+    if (on != 0 && !target.empty() && origins_[target] != found->second.graph) return note(kForeignNode);
     const Work work = works_.read(words);
     if (target.empty() || !work.flaw.empty())
       return note(target.empty() ? "a setter of an executable graph" : work.flaw);
@@ -326,9 +333,10 @@ class Conversion {
         if ((flags & bit) != 0) list += std::string(list.empty() ? " flags=" : ",") + flag;
       }
       if ((flags & ~std::uint64_t{11}) != 0) return note("an instantiation for the device to launch");
+      const std::string& e = objects_.execs.add(handle);
+      origins_[e] = from;
       return say_of({from}, "an instantiation",
-                    fmt::format("instantiate {} {}{}{}", objects_.execs.add(handle), from,
-                                form == "plain" ? "" : " form=" + form, list));
+                    fmt::format("instantiate {} {}{}{}", e, from, form == "plain" ? "" : " form=" + form, list));
     }
     const std::string e = objects_.execs.of(handle);
     if (verb == "launch" || verb == "upload") {
@@ -343,6 +351,7 @@ class Conversion {
 
   ProgramText text_;
   std::map<std::string, std::uint32_t> next_node_;  // by graph
+  std::map<std::string, std::string> origins_;      // of executable graphs: the graphs that they were made from
   std::uint32_t next_buffer_ = 0;
   RecordedObjects objects_;
   WorkReader works_{objects_, [this](const std::string& why) { note(why); }};

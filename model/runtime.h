@@ -154,6 +154,7 @@ class Runtime {
   [[nodiscard]] Status sticky() const { return fault_ ? fault_->status : Status::kSuccess; }
   [[nodiscard]] const std::vector<DataRace>& races() const { return races_; }  // the first kMaxRaces
   [[nodiscard]] std::uint64_t races_seen() const { return races_seen_; }
+  [[nodiscard]] std::uint64_t operations() const { return operations_; }  // that streams were given; each has a number
   [[nodiscard]] std::uint64_t unchecked_launches() const { return unchecked_launches_; }  // too large for the detector
   [[nodiscard]] LiveHandles live_handles() const;
   // How many nodes and edges calls have visited (ObjectTable); a call of the C ABI counts itself with visit().

@@ -75,16 +75,6 @@ Entry::~Entry() {
 
 }  // namespace model::abi
 
-// Foreign programs print errors; the project's own code never asks a runtime for error names.
-extern "C" const char* hipGetErrorName(hipError_t error) {
-  thread_local std::string name;
-  name = hip::status_name(error);
-  return name.c_str();
-}
-extern "C" const char* hipGetErrorString(hipError_t error) {
-  return hipGetErrorName(error);
-}
-
 extern "C" int hgmodel_configure(const HgModelOptions* options) {
   using model::abi::process;
   const hip::sync::LockGuard lock(process().mutex);

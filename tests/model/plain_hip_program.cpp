@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #define CHECK(call)                                                                               \
@@ -104,6 +105,22 @@ bool run(hipFunction_t function) {
   return good;
 }
 
+// Names and texts last: they are compared after many others were asked for.
+bool errors_have_names() {
+  const char* name = hipGetErrorName(hipErrorStreamCaptureUnsupported);
+  const char* text = hipGetErrorString(hipErrorStreamCaptureUnsupported);
+  for (int i = -1; i < 1100; ++i) {
+    const auto error = static_cast<hipError_t>(i);
+    if (!expect(std::strncmp(hipGetErrorName(error), "hip", 3) == 0, "a name begins with hip")) return false;
+    if (!expect(std::strncmp(hipGetErrorString(error), "hip", 3) != 0, "a text is no name")) return false;
+  }
+  bool good = expect(std::strcmp(name, "hipErrorStreamCaptureUnsupported") == 0, "the name of an error");
+  good = expect(std::strcmp(text, "operation not permitted when stream is capturing") == 0, "its text") && good;
+  good = expect(std::strcmp(hipGetErrorName(static_cast<hipError_t>(77)), "hipErrorUnknown") == 0, "no such error") &&
+         good;
+  return good;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -115,7 +132,7 @@ int main(int count, char** arguments) {
   hipFunction_t function = nullptr;
   CHECK(hipModuleLoad(&module, arguments[1]));
   CHECK(hipModuleGetFunction(&function, module, "inplace_u32"));
-  const bool good = run(function);
+  const bool good = run(function) && errors_have_names();
   CHECK(hipModuleUnload(module));
   return good ? 0 : 1;
 }

@@ -2,10 +2,10 @@
 """`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same
 bytes, and what could not be recorded is said.
 
-usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR
+usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW
 
 RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is
-not. BLUR is a program with kernels of its own.
+not. BLUR is a program with kernels of its own, ANEW one that captures every step anew and updates from it.
 """
 import pathlib
 import signal
@@ -14,8 +14,8 @@ import sys
 import tempfile
 import unittest
 
-HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR = (
-    str(pathlib.Path(path).resolve()) for path in sys.argv[1:8])
+HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW = (
+    str(pathlib.Path(path).resolve()) for path in sys.argv[1:9])
 # Threads that copy while others destroy streams crash AMD's 7.2 by itself, in one run of eighty of this program, with a
 # recorder and without: docs/findings.md, copy-while-stream-destroyed.
 MODES = ["graph", "capture", "eager"] + (["threads"] if pathlib.Path(RUNTIME).name == "dropin" else [])
@@ -129,6 +129,14 @@ class Recorder(unittest.TestCase):
         self.assertIn("has no stand-alone form: only its code object is known", export.stderr)
         done = run(HGCHECK, "campaign", "--corpus", corpus, "--programs", 40, "--seed", 2, "--jobs", 1, "--quiet")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_program_whose_graphs_go_at_once_is_recorded_whole(self):
+        done = self.record(RUN, "--agent", RUNTIME, ANEW)
+        self.assertRegex(done.stdout, r"replayed on the model, all 4 reads hold the same bytes")
+        text = self.program.read_text(encoding="utf-8")
+        self.assertNotIn("not recorded", text)
+        self.assertEqual([text.count(word) for word in ("instantiate e0 g0", "update e0 g", "destroy g")], [1, 3, 4])
+        self.replays(self.program, "--subject", "rocm-soft@7.2:update")
 
     def test_what_could_not_be_recorded_is_said_and_shows_in_the_bytes(self):
         done = self.record(*self.watched("pitched"), status=1)

@@ -173,6 +173,8 @@ TEST(Judge, AProgramWithADataRaceIsPoisonedAndNoDivergence) {
   const Judgement raced = bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8\n" + tail), {});
   EXPECT_EQ(raced.verdict, VerdictKind::kPoisoned) << described(raced);
   EXPECT_NE(raced.reason.find("race"), std::string::npos);
+  EXPECT_NE(raced.reason.find("written by e0.n0 in line "), std::string::npos) << raced.reason;
+  EXPECT_NE(raced.reason.find("written by e0.n1 in line "), std::string::npos) << raced.reason;
   EXPECT_TRUE(
       in_agreement(bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8 after=n0\n" + tail), {})));
 }

@@ -48,6 +48,16 @@ const std::string kPrograms[] = {
     three("userobject u0\nuserobject u1\nretain u0 g0\nretain u1 g0 move\nclone g1 g0\ninstantiate e0 g0\nrelease u0\n"
           "release u0 g0\nlaunch e0 s0\ndestroy g0\ndot g1\ndestroy g1\ndestroy e0"),
     three("stream s1\ninstantiate e0 g0 form=params flags=upload,priority\nupload e0 s1\nlaunch e0 s1"),
+    // The graph goes at once; the executable graph is patched, updated from graphs that are recorded anew, disabled.
+    three("instantiate e0 g0\ndisable e0.n1\ndestroy g0\nlaunch e0 s0\nmove b0\npatch e0\nlaunch e0 s0\nmove b1\n"
+          "patch e0\nlaunch e0 s0\nread b1"),
+    three("clone g1 g0\ninstantiate e0 g0\ndestroy g0\nmove b0 b1\npatch g1\nset g1.n2 memset dst=b0 value=9 width=8\n"
+          "update e0 g1\ndestroy g1\nlaunch e0 s0\nmove b1\npatch e0\nlaunch e0 s0"),
+    three("instantiate e0 g0\ndestroy g0\ngraph g1\nempty g1.n0\nupdate e0 g1\ndestroy g1\nlaunch e0 s0"),
+    "buffer b0 64\nstream s1\ncapture s1\non s1 memset dst=b0 value=1 width=8\nendcapture s1 g0\ninstantiate e0 g0\n"
+    "destroy g0\nlaunch e0 s1\nmove b0\ncapture s1\non s1 memset dst=b0+16 value=2 width=8\nendcapture s1 g1\n"
+    "update e0 g1\ndestroy g1\nlaunch e0 s1\nread b0\nmove b0\npatch e0\nlaunch e0 s1",
+    three("graph g1\nchild g1.n0 g0\ninstantiate e0 g1\ndestroy g1\nmove b0 b1\npatch e0\nlaunch e0 s0\npatch e0"),
 };
 
 // Checks when a user object's function is called, and for which object.
@@ -124,6 +134,13 @@ TEST(GraphOps, APatchOfANodeThatWasRemovedIsRefusedHonestly) {
   const Observation observation = trace_of(three("instantiate e0 g0\nremove g0.n1\nmove b1\npatch e0\nlaunch e0 s0"));
   EXPECT_EQ(observation.fallbacks, 1u);
   EXPECT_EQ(observation.statuses.back().code, 0);
+}
+
+TEST(GraphOps, APatchOfAnExecutableGraphWithoutItsGraphIsRefusedHonestlyAndLaterOnesAreInPlace) {
+  const Observation observation =
+      trace_of(three("instantiate e0 g0\ndestroy g0\nmove b1\npatch e0\nmove b0\npatch e0\nlaunch e0 s0"));
+  EXPECT_EQ(observation.fallbacks, 1u);
+  EXPECT_EQ(observation.patched_in_place.size(), 1u);
 }
 
 // P2: an effect of one graph's change on another graph is found, in either direction.

@@ -154,11 +154,9 @@ constexpr Precondition kExecs[] = {
     {"", "patch ", "g0", "g9", "g9"},
     {"move b0\nfree b1", "patch ", "g1", "g0", "freed"},
     {"move b0\nfree b1", "patch ", "g1", "e0", "freed"},
-    {"destroy g0", "", "launch e0 s0", "patch e0", "g0"},
     {"", "update ", "e0 g0", "e9 g0", "e9"},
     {"", "update e0 ", "g0", "g9", "g9"},
     {"move b0", "", "patch g0", "update e0 g0", "patch it first"},
-    {"instantiate e1 g1\ndestroy g0", "update ", "e1 g1", "e0 g1", "g0"},
     {"graph g2\nempty g2.n0\nempty g2.n1\nempty g2.n2 after=n0,n1\ngraph g3\nempty g3.n0\nempty "
      "g3.n1\nempty g3.n2 after=n1,n0\ninstantiate e1 g2",
      "update e1 ", "g2", "g3", "documented"},
@@ -300,6 +298,12 @@ TEST(State, AnExecutableGraphIsUsedWhileItsBuffersAreWhereItHasThem) {
 }
 TEST(State, AnExecSetterKeepsTypeDirectionAndShapeAndAGraphsOwnSetterTheType) {
   check_all(kSetters);
+}
+TEST(State, AnExecutableGraphIsUpdatedAndPatchedWhenItsGraphIsGone) {
+  for (const char* command : {"update e0 g9", "update e0 g8", "patch e0", "move b0\npatch e0", "launch e0 s0"}) {
+    EXPECT_EQ(flaw(program_of(std::string(kSetup) + "clone g9 g0\nclone g8 g1\ndestroy g0\n" + command)), "")
+        << command;
+  }
 }
 TEST(State, GraphsAreChangedWhereTheyHaveWhatIsNamed) {
   check_all(kGraphs);

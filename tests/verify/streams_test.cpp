@@ -58,6 +58,21 @@ TEST(Streams, AQueryStandsOnlyWhereItsAnswerIsNoMatterOfTime) {
   EXPECT_FALSE(stands("record v0 s1\nquery v0"));
   EXPECT_TRUE(stands("record v0 s1\nsync v0\nquery v0"));
   EXPECT_FALSE(stands("record v1 s1\nelapsed v1 v1"));
+  // A wait for one thing settles what came before it elsewhere.
+  EXPECT_TRUE(stands("record v0 s2\nsync s2\nquery v0"));
+  EXPECT_TRUE(stands("record v0 s2\nsync v0\nquery s2"));
+  EXPECT_TRUE(stands("record v1 s1\nsync s0\nelapsed v1 v1"));
+  EXPECT_TRUE(stands(kOn2 + "record v0 s2\nwait s1 v0\nsync s1\nquery s2"));
+  EXPECT_TRUE(stands("record v0 s2\nwait s1 v0\nrecord v1 s1\nsync v1\nquery v0"));
+  EXPECT_FALSE(stands(kOn2 + "record v0 s2\n" + kOn2 + "sync v0\nquery s2"));
+  EXPECT_FALSE(stands("record v0 s2\nrecord v1 s2\nsync v0\nquery v1"));
+  EXPECT_FALSE(stands("record v0 s2\nsync s0\nquery v0"));
+  EXPECT_FALSE(stands("record v0 s2\nsync s2\nwait s2 v0\nquery s2"));
+  // The second record of a launch may come before the other, or behind it.
+  const std::string launched =
+      "graph g0\neventrecord g0.n0 v0\neventrecord g0.n1 v1\ninstantiate e0 g0\nlaunch e0 s2\n";
+  EXPECT_FALSE(stands(launched + "sync v1\nquery v0"));
+  EXPECT_TRUE(stands(launched + "sync s2\nquery v0"));
   EXPECT_TRUE(stands("record v1 s1\nsync device\nelapsed v1 v1"));
 }
 

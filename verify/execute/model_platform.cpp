@@ -169,6 +169,20 @@ std::uint64_t ModelPlatform::steps() const {
   return instance_.runtime().visited();
 }
 
+std::uint64_t ModelPlatform::operations() const {
+  return instance_.runtime().operations();
+}
+
+std::optional<RaceSeen> ModelPlatform::first_race() const {
+  const std::vector<model::DataRace>& races = instance_.runtime().races();
+  if (races.empty()) return {};
+  const auto party = [](const model::RaceParty& each) {
+    return RaceSeen::Party{model::abi::InProcess::node_handle(each.node), each.operation, each.wrote};
+  };
+  const model::DataRace& race = races.front();
+  return RaceSeen{party(race.a), party(race.b), race.bytes.begin, race.bytes.end};
+}
+
 std::vector<Held> ModelPlatform::held() {
   const model::LiveHandles live = instance_.runtime().live_handles();
   return {{"graphs", live.graphs},

@@ -43,6 +43,8 @@ class ModelPlatform : public Platform {
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
   bool place_next(hip::DeviceAddress address) override;
   [[nodiscard]] std::uint64_t steps() const override;
+  [[nodiscard]] std::uint64_t operations() const override;
+  [[nodiscard]] std::optional<RaceSeen> first_race() const override;
   [[nodiscard]] Platform& for_systems() override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::string leaks() override;

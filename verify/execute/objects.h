@@ -50,7 +50,7 @@ struct ExecObject {
   bool alive = false;
   hipGraphExec_t exec = nullptr;
   hip::Recording recording;
-  hip::RecordedGraph handles;  // its nodes name the nodes of `exec`; the graph may be gone unless `owned`
+  hip::RecordedGraph handles;  // its nodes name the nodes of `exec`; the graph is null when it was destroyed
   bool owned = false;          // the graph was recorded again for this executable graph alone
   hip::AddressTable addresses;
   std::vector<NodePlace> places;
@@ -63,7 +63,8 @@ struct ExecObject {
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;
   std::set<hip::NodeIndex> disabled;
-  std::set<hip::NodeIndex> removed;  // from the graph that it came from: the handles are not valid unless `owned`
+  std::set<hip::NodeIndex>
+      removed;  // with or from the graph that it came from: the handles are not valid unless `owned`
 };
 
 // The executor's functions, addresses and notes that strategies work with.

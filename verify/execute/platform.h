@@ -21,6 +21,18 @@
 
 namespace verify {
 
+// Two operations that nothing orders touched the same bytes. An operation has a number (Platform::operations()), and a
+// node where it was a graph's.
+struct RaceSeen {
+  struct Party {
+    hipGraphNode_t node = nullptr;
+    std::uint64_t operation = 0;
+    bool wrote = false;
+  };
+  Party a, b;
+  hip::DeviceAddress begin = 0, end = 0;
+};
+
 class Platform {
  public:
   virtual ~Platform() = default;
@@ -67,6 +79,9 @@ class Platform {
 
   // The number of nodes and edges that the runtime's calls have visited so far, where the runtime is a model; else 0.
   [[nodiscard]] virtual std::uint64_t steps() const { return 0; }
+  // How many operations streams have been given so far, and the first race among them, where the runtime is a model.
+  [[nodiscard]] virtual std::uint64_t operations() const { return 0; }
+  [[nodiscard]] virtual std::optional<RaceSeen> first_race() const { return {}; }
   // The platform on which the systems around the patcher run (verify/systems): a second instance where there is one,
   // else this platform. enter() and begin() have to be called on a second instance separately.
   [[nodiscard]] virtual Platform& for_systems() { return *this; }

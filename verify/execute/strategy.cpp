@@ -41,8 +41,8 @@ void append_buffers(const hip::RecordedNode& node, std::vector<hip::BufferIndex>
   for (const hip::RecordedNode& inner : child->graph->nodes()) append_buffers(inner, buffers);
 }
 
-// Returns the recording that a patcher gets for an executable graph. A node whose original was removed from the graph
-// has no valid handle and cannot be set any more, so it is opaque here.
+// Returns the recording that a patcher gets for an executable graph. A node whose original was removed from the graph,
+// or destroyed with it, has no valid handle and cannot be set any more, so it is opaque here.
 hip::Recording patchable(const ExecObject& exec) {
   hip::Recording recording = exec.recording;
   if (exec.owned) return recording;
@@ -50,7 +50,7 @@ hip::Recording patchable(const ExecObject& exec) {
     const hip::RecordedNode& node = recording.nodes()[index];
     hip::OpaqueRecord record;
     append_buffers(node, record.buffers);
-    record.reason = "its node was removed from the graph that it came from";
+    record.reason = "the node that it was instantiated from is gone";
     record.device = hip::device_of(node.record);
     record.record = [node](const hip::Api& api, hipGraph_t graph, std::span<const hipGraphNode_t> dependencies,
                            std::span<const hip::DeviceAddress> addresses, hip::Kept& kept) {

@@ -35,6 +35,14 @@ bool holds_opaque(const GraphState& graph, const std::vector<Id>& stale) {
   });
 }
 
+// Whether such a node of the executable graph has no valid handle: the node that it was instantiated from is gone.
+bool holds_gone(const State& state, const ExecState& exec, const std::vector<Id>& stale) {
+  const bool graph_gone = !state.graph(exec.origin)->alive;
+  return std::ranges::any_of(exec.graph.nodes, [&](const NodeState& node) {
+    return (graph_gone || exec.gone.contains(node.id)) && touches(node, stale);
+  });
+}
+
 }  // namespace
 
 // ---- which versions of buffers a graph has
@@ -92,7 +100,9 @@ void ReproducerStrategies::patch(const Patch& c) {
   had = versions();
   const std::vector<Id> stale = out_.before().stale_buffers(graph);
   if (patches() ? stale.empty() : !moved) return;
-  if (patches() && !holds_opaque(graph, stale)) return set_all_stale(c, graph, stale);
+  const bool gone =
+      in_exec && !out_.names().execs[c.id].owns_graph && holds_gone(out_.before(), *out_.before().exec(c.id), stale);
+  if (patches() && !gone && !holds_opaque(graph, stale)) return set_all_stale(c, graph, stale);
   const GraphState& now = in_exec ? out_.after().exec(c.id)->graph : *out_.after().graph(c.id);
   if (in_exec && strategy_ == ReproducerStrategy::kUpdate) return update_to(c.id, now);
   record_again(c.target, c.id, now);

@@ -156,7 +156,12 @@ class ProgramGenerator final : private BlocksDraft {
     if (alive(state_.execs()).size() >= kMaxExecs) return;
     const std::vector<Id> graphs = alive(state_.graphs());
     if (graphs.empty()) return;
-    if (take(GraphOpsGenerator(choices_, swarm_, state_, next_).instantiate(next_.exec, pick(graphs)))) ++next_.exec;
+    StreamsDraft::instantiate(GraphOpsGenerator(choices_, swarm_, state_, next_).instantiate(next_.exec, pick(graphs)));
+  }
+
+  void update() {
+    if (swarm_.anew && choices_.percent(70)) return update_anew();
+    NodesDraft::update();
   }
 
   void graph_op() {
@@ -186,7 +191,7 @@ class ProgramGenerator final : private BlocksDraft {
     } else if (graphs.size() > 1) {
       const Id graph = pick(graphs);
       for (const auto& [id, exec] : state_.execs()) {
-        // Executable graphs of a destroyed graph can only be launched, not patched any more.
+        // The nodes of executable graphs of a destroyed graph have no names any more: no setter takes them.
         if (exec.alive && exec.origin == graph && !choices_.percent(30)) return;
       }
       take(Destroy{Target::kGraph, graph});

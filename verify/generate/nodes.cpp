@@ -119,7 +119,8 @@ bool NodesDraft::set_node(Target target, Id id) {
   std::optional<NodeParams> params;
   if (const auto* child = std::get_if<ChildParams>(&node.params)) {
     // Mostly the graph that the child came from: it has the same nodes, and may have been set or patched since.
-    params = ChildParams{choices_.percent(70) ? child->graph : pick(alive(state_.graphs())), child->nest};
+    const std::vector<Id> graphs = alive(state_.graphs());
+    params = ChildParams{choices_.percent(70) || graphs.empty() ? child->graph : pick(graphs), child->nest};
   } else {
     ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
     params = choices_.percent(25) ? another_of_its_type(generator, node.params) : generator.vary(node.params);
@@ -218,9 +219,10 @@ void NodesDraft::update() {
   if (execs.empty()) return;
   const Id exec = pick(execs);
   const Id origin = state_.exec(exec)->origin;
-  if (!state_.graph(origin)->alive) return;
-  if (choices_.percent(swarm_.editing ? 40 : 15)) {
-    const Id other = pick(alive(state_.graphs()));
+  const std::vector<Id> graphs = alive(state_.graphs());
+  if (graphs.empty()) return;
+  if (!state_.graph(origin)->alive || choices_.percent(swarm_.editing ? 40 : 15)) {
+    const Id other = pick(graphs);
     if (choices_.percent(50)) set_node(Target::kGraph, other);
     take(Update{exec, other});
     return;

@@ -70,6 +70,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.attributes = choices.percent(8);
   swarm.stream_memory = choices.percent(12);
   swarm.devices = choices.percent(6);
+  swarm.anew = choices.percent(30);
   return swarm;
 }
 

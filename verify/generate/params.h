@@ -40,6 +40,7 @@ struct Swarm {
   bool attributes = false;     // of kernel nodes
   bool stream_memory = false;  // hipMallocAsync and its pools
   bool devices = false;        // a second device
+  bool anew = false;           // graphs are destroyed when they are instantiated, and recorded anew for each update
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 

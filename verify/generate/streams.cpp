@@ -149,18 +149,37 @@ void StreamsDraft::eager_work() {
   for (std::uint64_t i = choices_.between(1, 3); i > 0; --i) work(stream);
 }
 
+// Waits for a stream, or for something that may settle whether it has work left: the null stream, or its last event.
+void StreamsDraft::wait_for_some(Id stream) {
+  const std::uint64_t draw = choices_.below(100);
+  const auto& events = state_.parts().events.known;
+  const auto on_stream = std::ranges::find_if(
+      events, [&](const auto& event) { return event.second.alive && event.second.recorded_on == stream; });
+  if (draw < 30) {
+    take(Synchronize{Target::kStream, kNullStream});
+  } else if (draw < 50 && on_stream != events.end()) {
+    take(Synchronize{Target::kEvent, on_stream->first});
+  } else {
+    take(Synchronize{Target::kStream, stream});
+  }
+}
+
 void StreamsDraft::query() {
   if (!swarm_.eager) return;
   const std::vector<Id> events = state_.live_events();
   const std::uint64_t draw = choices_.below(100);
   if (draw < 40 || events.empty()) {
     const Id stream = pick(state_.live_streams());
-    // Waiting for the null stream waits for the blocking streams, too.
-    if (choices_.percent(60)) take(Synchronize{Target::kStream, choices_.percent(30) ? kNullStream : stream});
+    if (choices_.percent(60)) wait_for_some(stream);
     take(Query{Target::kStream, stream, 0});
   } else if (draw < 75) {
     const Id event = pick(events);
-    if (choices_.percent(60)) take(Synchronize{Target::kEvent, event});
+    const EventState& state = *state_.parts().events.find(event);
+    if (choices_.percent(30) && state.recorded) {
+      wait_for_some(state.recorded_on);
+    } else if (choices_.percent(60)) {
+      take(Synchronize{Target::kEvent, event});
+    }
     take(Query{Target::kEvent, event, 0});
   } else {
     const Elapsed command{pick(events), pick(events)};
@@ -368,7 +387,58 @@ void StreamsDraft::end(std::uint64_t serial) {
   const GraphState* made = state_.graph(graph);
   if (made == nullptr || !made->alive) return;
   if (!into) ++next_.graph;
-  if (choices_.percent(80) && take(Instantiate{next_.exec, graph})) ++next_.exec;
+  if (choices_.percent(80)) instantiate({next_.exec, graph});
+}
+
+// ---- graphs that are recorded anew
+
+void StreamsDraft::instantiate(const Instantiate& command) {
+  if (!take(command)) return;
+  ++next_.exec;
+  if (swarm_.anew && choices_.percent(60)) take(Destroy{Target::kGraph, command.graph});
+}
+
+void StreamsDraft::update_anew() {
+  const std::vector<Id> execs = alive(state_.execs());
+  if (execs.empty() || alive(state_.graphs()).size() >= kMaxGraphs || !state_.captures().empty()) return;
+  const Id exec = pick(execs), graph = next_.graph;
+  const GraphState like = state_.exec(exec)->graph;
+  if (like.has_memory) return;
+  if (state_.live_streams().size() < 2) declare_stream();
+  if (!choices_.percent(60) || !capture_anew(like, graph)) record_anew(like, graph);
+  ++next_.graph;
+  if (choices_.percent(40)) set_node(Target::kGraph, graph);
+  take(Update{exec, graph});
+  if (choices_.percent(85)) take(Destroy{Target::kGraph, graph});
+}
+
+// A stream gets the work in order, so only a chain comes out as it was.
+bool StreamsDraft::capture_anew(const GraphState& like, Id graph) {
+  for (std::uint32_t i = 0; i < like.nodes.size(); ++i) {
+    const NodeState& node = like.nodes[i];
+    const std::vector<std::uint32_t> before = i == 0 ? std::vector<std::uint32_t>() : std::vector{i - 1};
+    if (node.after != before || node.fan != 1 || node.child) return false;
+  }
+  const Id stream = pick(state_.live_streams());
+  if (stream == kNullStream || state_.per_thread(stream)) return false;
+  if (!take(BeginCapture{stream, static_cast<CaptureMode>(choices_.below(3)), {}, {}, 0})) return false;
+  for (const NodeState& node : like.nodes) take(Enqueue{stream, node.params, 0});
+  take(EndCapture{stream, graph, 0});
+  return state_.graph(graph) != nullptr;
+}
+
+void StreamsDraft::record_anew(const GraphState& like, Id graph) {
+  take(DeclareGraph{graph});
+  for (Id i = 0; i < like.nodes.size(); ++i) {
+    const NodeState& node = like.nodes[i];
+    const AddNode command{graph, i, node.params, {node.after.begin(), node.after.end()}, node.fan, node.form};
+    if (state_.check(command)) continue;
+    const GraphState& anew = *state_.graph(graph);
+    std::vector<std::uint32_t> after;
+    for (const Id before : command.after) after.push_back(static_cast<std::uint32_t>(anew.index_of(before)));
+    // The graph of a child may have been changed since, and touch other memory.
+    if (!state_.node_races(anew, state_.ranges_of(node.params, node.fan), after)) take(command);
+  }
 }
 
 }  // namespace verify

@@ -24,6 +24,11 @@ class StreamsDraft : protected NodesDraft {
   bool work(Id stream);
   // Access of devices to each other's memory, and a copy that names the device of each end.
   void peers();
+  // Instantiates a graph; in a program that records graphs anew, mostly destroys it at once.
+  void instantiate(const Instantiate& command);
+  // Updates an executable graph as frameworks do: its nodes are recorded or captured anew, at the present addresses,
+  // into a graph that is mostly destroyed behind the update.
+  void update_anew();
   // Memory, on a stream that captures.
   virtual void in_capture(Id stream) = 0;
 
@@ -45,6 +50,9 @@ class StreamsDraft : protected NodesDraft {
   void forbidden();
   void join_everything(const CaptureState& capture);
   void end(std::uint64_t serial);
+  void wait_for_some(Id stream);
+  bool capture_anew(const GraphState& like, Id graph);
+  void record_anew(const GraphState& like, Id graph);
 };
 
 }  // namespace verify

@@ -54,9 +54,11 @@ bool follows_null_stream(const StreamState& stream) {
 
 }  // namespace
 
-void EventState::record(Id stream, Clock behind) {
+void EventState::record(Id stream, Clock behind, std::uint64_t tick) {
   clock = std::move(behind);
-  recorded = busy = true;
+  recorded = true;
+  waited_for = false;
+  over_at = tick;
   recorded_on = stream;
   external = false;
   capture = 0;
@@ -105,9 +107,22 @@ bool StreamsState::unordered_conflict(const std::vector<ByteRange>& ranges, cons
                              [&](const Pending& work) { return !work.before(clock) && conflict(work.ranges, ranges); });
 }
 
+bool StreamsState::is_over(Id stream, std::uint64_t tick) const {
+  const auto found = over.find(stream);
+  return tick == 0 || (found != over.end() && found->second >= tick);
+}
+
+bool StreamsState::is_over(Id id) const {
+  const StreamState* stream = find(id);
+  if (stream == nullptr) return true;
+  const auto last = stream->clock.find(id);
+  return last == stream->clock.end() || is_over(id, last->second);
+}
+
 StreamState& StreamsState::occupy(Id id) {
   StreamState& stream = known[id];
-  stream.alive = stream.busy = true;
+  stream.alive = true;
+  ++stream.clock[id];
   return stream;
 }
 
@@ -119,19 +134,12 @@ void StreamsState::give_work(Id id, std::vector<ByteRange> ranges, std::optional
 }
 
 void StreamsState::finish(const Clock& clock) {
+  merge(over, clock);
   std::erase_if(pending, [&](const Pending& work) { return work.before(clock); });
 }
 
 void StreamsState::wait_for(Id id) {
-  if (id != kNullStream) {
-    StreamState& stream = known.at(id);
-    stream.busy = false;
-    return finish(stream.clock);
-  }
-  for (auto& [other, stream] : known) {
-    if (other == id || follows_null_stream(stream)) stream.busy = false;
-  }
-  finish(launch_clock(id));
+  finish(id == kNullStream ? launch_clock(id) : known.at(id).clock);
 }
 
 const EventState* EventsState::find(Id event) const {
@@ -257,8 +265,7 @@ void MemoryState::renew_addresses(GraphState& graph) const {
 
 void StateParts::finish_all() {
   streams.pending.clear();
-  for (auto& [id, stream] : streams.known) stream.busy = false;
-  for (auto& [id, event] : events.known) event.busy = false;
+  for (const auto& [id, stream] : streams.known) merge(streams.over, stream.clock);
 }
 
 // The documentation does not define the contents of a graph after a failed capture into it. Programs do not use that

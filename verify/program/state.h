@@ -109,6 +109,8 @@ class State {
   [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
   // Whether the event was recorded last by an external record in a capture, that is by a node that has not run.
   [[nodiscard]] bool event_external(Id event) const;
+  // Whether nothing is left of the event's last record outside of captures: the host has waited for it.
+  [[nodiscard]] bool event_over(Id event) const;
   // Whether the event was recorded outside of captures, last on a stream that has been destroyed since.
   [[nodiscard]] bool event_stream_gone(Id event) const;
   // Whether the event was recorded last outside of captures, on a stream that captures now.

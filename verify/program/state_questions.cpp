@@ -93,6 +93,11 @@ bool State::event_external(Id event) const {
   return found != nullptr && found->external;
 }
 
+bool State::event_over(Id event) const {
+  const EventState* found = parts_.events.find(event);
+  return found == nullptr || found->waited_for || parts_.streams.is_over(found->recorded_on, found->over_at);
+}
+
 bool State::event_stream_gone(Id event) const {
   const EventState* found = parts_.events.find(event);
   return found != nullptr && found->recorded && !parts_.streams.alive(found->recorded_on);

@@ -1,6 +1,6 @@
 // The streams and events of a program, and the work that may still be running.
 //
-// Order among launches is kept in clocks. The null stream waits for every blocking stream of device 0, and
+// Order among the work of streams is kept in clocks. The null stream waits for every blocking stream of device 0, and
 // each of these streams waits for the null stream (HIP: legacy default stream).
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace verify {
 
-// clock[s]: how many launches of stream s are known to be done or ordered before.
+// clock[s]: how many operations of stream s are known to be done or ordered before. Launches and other work, records,
+// waits: each takes a tick of its stream, and a launch with event nodes takes several.
 using Clock = std::map<Id, std::uint64_t>;
 
 struct StreamState {
@@ -21,7 +22,6 @@ struct StreamState {
   bool non_blocking = false;
   Clock clock;
   bool per_thread = false;
-  bool busy = false;  // it has work that nobody has waited for
   Id device = 0;
 };
 
@@ -33,14 +33,15 @@ struct EventState {
   Id recorded_on = 0;         // the stream of that record
   std::optional<Id> told_on;  // the stream of the last record, even if that record was refused
   bool external = false;      // recorded last by a node that a capture made of an external record
-  bool busy = false;          // recorded, and nobody has waited for it since
+  bool waited_for = false;    // by the host, since it was recorded
+  std::uint64_t over_at = 0;  // the tick of the stream with which the record is over, at the latest
   std::uint64_t capture = 0;  // serial of the capture that it was last recorded in; 0: last recorded in none
   std::vector<std::uint32_t> captured;
   Id captured_on = 0;  // the stream of the record in that capture
   Id device = 0;
 
   // Notes that the event was recorded on a stream outside of captures, behind the work in `behind`.
-  void record(Id stream, Clock behind);
+  void record(Id stream, Clock behind, std::uint64_t tick);
 };
 
 // Work that may still be running.
@@ -57,6 +58,7 @@ struct Pending {
 struct StreamsState {
   std::map<Id, StreamState> known;
   std::vector<Pending> pending;
+  Clock over;  // what the host has waited for
 
   [[nodiscard]] const StreamState* find(Id stream) const;
   [[nodiscard]] bool alive(Id stream) const;
@@ -66,10 +68,14 @@ struct StreamsState {
   // Whether some pending work that does not come before `clock` conflicts with these ranges.
   [[nodiscard]] bool unordered_conflict(const std::vector<ByteRange>& ranges, const Clock& clock) const;
 
-  // Notes that the stream has work.
+  // Whether the host has waited for an operation of the stream, or for all of them.
+  [[nodiscard]] bool is_over(Id stream, std::uint64_t tick) const;
+  [[nodiscard]] bool is_over(Id stream) const;
+
+  // Notes that the stream has one more operation.
   StreamState& occupy(Id stream);
   void give_work(Id stream, std::vector<ByteRange> ranges, std::optional<Id> exec);
-  // Removes the pending work that comes before `clock`: it is over.
+  // Notes that the host has waited for everything in `clock`. Removes the pending work that comes before it.
   void finish(const Clock& clock);
   // Notes a wait for the stream. HIP's header, hipStreamSynchronize: a wait for the null stream waits for every stream
   // of the device that is ordered with it.

@@ -11,6 +11,7 @@
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 #include "verify/run/family_run.h"
+#include "verify/run/race_words.h"
 #include "verify/run/run.h"
 
 namespace verify {
@@ -203,6 +204,7 @@ class Steps {
     begin_step(program_.steps.size());
     finish();
     TearDown(run_).everything();
+    if (!race_.empty()) observation.notes.first_race = std::move(race_);
   }
 
  private:
@@ -222,6 +224,7 @@ class Steps {
     for (; repetition < step.repeat && status.code == 0; ++repetition) status = command(step.command);
     if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
     run_.observation.statuses.push_back(status);
+    run_.operations.push_back(run_.platform.operations());
     if (run_.options.costs) run_.observation.costs.push_back(cost_so_far(run_) - before);
   }
 
@@ -277,12 +280,15 @@ class Steps {
     observation.calls = run_.interposer.calls();
     if (run_.systems) run_.systems->finish(run_.step, observation);
     observation.notes = run_.platform.notes();
+    // Before the tear-down, which leaves no buffers to name.
+    if (const std::optional<RaceSeen> race = run_.platform.first_race()) race_ = race_in_words(run_, program_, *race);
     if (!waited && observation.notes.fault.empty()) run_.detectors.teardown_error(run_.step, waited.error().message);
   }
 
   Run& run_;
   const Program& program_;
   hip::sync::Atomic<std::size_t>* watch_;
+  std::string race_;  // the first race in words
 };
 
 }  // namespace

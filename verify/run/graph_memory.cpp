@@ -8,7 +8,7 @@
 
 namespace verify {
 
-static void* pointer(hip::DeviceAddress address) {
+static void* memory_at(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
 }
 
@@ -25,7 +25,7 @@ void GraphMemory::captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress ad
 
 hip::Status GraphMemory::free_captured(Id buffer, hipStream_t stream) {
   if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
-  return hip::call<&hip::Api::hipFreeAsync>(context_.api, pointer(buffers_.at(buffer).captured), stream);
+  return hip::call<&hip::Api::hipFreeAsync>(context_.api, memory_at(buffers_.at(buffer).captured), stream);
 }
 
 void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
@@ -52,14 +52,14 @@ void GraphMemory::launched(const ExecObject& exec) {
 
 hip::Status GraphMemory::free(Id buffer) {
   hip::Status status =
-      hip::called(context_.api.hipFree(pointer(buffers_.at(buffer).live)), "hipFree of a graph's memory");
+      hip::called(context_.api.hipFree(memory_at(buffers_.at(buffer).live)), "hipFree of a graph's memory");
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }
 
 hip::Status GraphMemory::free_async(Id buffer, hipStream_t stream) {
   if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
-  hip::Status status = hip::call<&hip::Api::hipFreeAsync>(context_.api, pointer(buffers_.at(buffer).live), stream);
+  hip::Status status = hip::call<&hip::Api::hipFreeAsync>(context_.api, memory_at(buffers_.at(buffer).live), stream);
   if (status) buffers_.at(buffer).live = 0;
   return status;
 }
@@ -69,7 +69,7 @@ hip::Status GraphMemory::free_everything() {
   for (auto& [id, buffer] : buffers_) {
     if (buffer.live == 0) continue;
     hip::Status status =
-        hip::called(context_.interposer.inner().hipFree(pointer(buffer.live)), "hipFree of a graph's memory");
+        hip::called(context_.interposer.inner().hipFree(memory_at(buffer.live)), "hipFree of a graph's memory");
     buffer.live = 0;
     if (first) first = std::move(status);
   }

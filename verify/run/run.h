@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hip/stream.h"
 #include "verify/execute/devices.h"
@@ -87,6 +88,7 @@ struct Run {
   std::size_t step = 0;  // the running step; at the end the program's length
   Attempt attempt;
   Observation observation;
+  std::vector<std::uint64_t> operations;  // Platform::operations() behind each step
 
   BufferMemory memory;
   StrategyContext context;

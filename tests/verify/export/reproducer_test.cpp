@@ -108,6 +108,17 @@ TEST(Reproducer, SettingAndPatchingAreSettersUnderTheStrategyPatch) {
   EXPECT_EQ(count(text, "hipGraphInstantiate("), 1U);
 }
 
+TEST(Reproducer, NoSetterGetsANodeThatIsGone) {
+  constexpr const char* kBuilt =
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=4\ninstantiate e0 g0\n";
+  for (const char* gone : {"destroy g0\n", "remove g0.n0\n"}) {
+    const std::string text = text_of(of(std::string(kBuilt) + gone + "move b0\npatch e0\nmove b0\npatch e0\n"));
+    EXPECT_EQ(count(text, "hipGraphInstantiate("), 2U) << gone;
+    EXPECT_EQ(count(text, "hipGraphExecMemsetNodeSetParams("), 1U) << gone;
+    EXPECT_THAT(text, Not(HasSubstr("g0_n0, &"))) << gone;
+  }
+}
+
 TEST(Reproducer, SettingAndPatchingAreUpdatesUnderTheStrategyUpdate) {
   const std::string text = text_of(of(kSetAndPatch, ReproducerStrategy::kUpdate));
   EXPECT_EQ(count(text, "hipGraphExecUpdate(e0, again"), 2U);

@@ -71,8 +71,8 @@ void apply(State& state, const RecordEvent& c) {
     event.external = false;
     return;
   }
-  event.record(c.stream, parts.streams.launch_clock(c.stream));
-  parts.streams.occupy(c.stream);
+  const std::uint64_t tick = parts.streams.occupy(c.stream).clock.at(c.stream);
+  event.record(c.stream, parts.streams.launch_clock(c.stream), tick);
 }
 
 template <>
@@ -147,7 +147,7 @@ Reason check(const State& state, const Elapsed& c) {
     if (Reason reason = state.missing_event(id)) return reason;
     const EventState& event = *state.parts().events.find(id);
     if (event.capture != 0) return fmt::format("v{} was recorded in a capture last", id);
-    if (event.busy) return fmt::format("whether v{} is over is a matter of time: synchronise first", id);
+    if (!state.event_over(id)) return fmt::format("whether v{} is over is a matter of time: synchronise first", id);
   }
   return {};
 }

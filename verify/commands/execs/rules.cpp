@@ -174,7 +174,7 @@ void launch_with_events(StateParts& parts, const Launch& c) {
     parts.streams.pending.push_back(std::move(pending[k]));
   }
   for (std::size_t k = 0; k + 1 < groups; ++k) {
-    parts.events.known.at(order.records[k].event).record(c.stream, std::move(recorded[k]));
+    parts.events.known.at(order.records[k].event).record(c.stream, std::move(recorded[k]), first + groups - 1);
   }
   after[c.stream] = first + groups - 1;
   parts.streams.occupy(c.stream).clock = std::move(after);
@@ -215,7 +215,6 @@ Reason check(const State& state, const Patch& c) {
   if (Reason reason = holds_objects(graph)) return reason;
   if (Reason reason = names_freed_buffer(state, graph)) return reason;
   if (!exec) return {};
-  if (Reason reason = state.missing_origin(c.id)) return reason;
   return state.unfreed_memory(graph) ? Reason(kFreedFirst) : Reason();
 }
 
@@ -236,7 +235,6 @@ template <>
 Reason check(const State& state, const Update& c) {
   if (Reason reason = state.missing_exec(c.exec)) return reason;
   if (Reason reason = state.missing_graph(c.graph)) return reason;
-  if (Reason reason = state.missing_origin(c.exec)) return reason;
   const GraphState &graph = *state.graph(c.graph), &exec = state.exec(c.exec)->graph;
   if (!state.current(graph)) return fmt::format("g{} has buffers at old addresses: patch it first", c.graph);
   if (Reason reason = holds_objects(exec)) return reason;

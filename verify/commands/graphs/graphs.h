@@ -105,8 +105,11 @@ struct Destroy {
   Target target = Target::kGraph;
   Id id = 0;
   static constexpr auto spec() {
-    return describe_command("destroy", "Destroys an object.", kDrawnByHand, kDescribedByFields,
-                            field::target(&Destroy::target, &Destroy::id, "gesv", "destroy"));
+    return describe_command(
+        "destroy",
+        "Destroys an object. Executable graphs outlive their graph: an update takes any other graph, "
+        "a patch records again. Their nodes cannot be named any more.",
+        kDrawnByHand, kDescribedByFields, field::target(&Destroy::target, &Destroy::id, "gesv", "destroy"));
   }
   bool operator==(const Destroy&) const = default;
 };

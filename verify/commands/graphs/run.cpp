@@ -125,6 +125,16 @@ void forget_node(Run& run, Id graph, Id node) {
   }
 }
 
+// The same for all nodes of a graph that is about to be destroyed.
+void forget_graph(Run& run, Id graph) {
+  for (auto& [id, exec] : run.execs) {
+    if (!exec.alive || exec.origin != graph) continue;
+    for (hip::NodeIndex i = 0; i < exec.recording.nodes().size(); ++i) exec.removed.insert(i);
+    exec.patcher.reset();
+    if (!exec.owned) exec.handles.graph = nullptr;
+  }
+}
+
 // A node with fan=N is N nodes of the runtime; a removal that a failure interrupted goes on where it stopped.
 hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
   const hip::Api& api = run.context.api;
@@ -252,6 +262,7 @@ hip::Status run_command(Run& run, const Destroy& c) {
   }
   switch (c.target) {
     case Target::kGraph:
+      forget_graph(run, c.id);
       return destroy_object(run, run.live_graph(c.id));
     case Target::kExec:
       return destroy_object(run, run.live_exec(c.id));

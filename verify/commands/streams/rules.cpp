@@ -1,6 +1,8 @@
 // The rules of the commands about streams.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "verify/commands/captures/answers.h"
 #include "verify/commands/define_rules.h"
 #include "verify/commands/nodes/node_rules.h"
@@ -80,7 +82,7 @@ void apply(State& state, const Synchronize& c) {
   if (c.target == Target::kDevice) return parts.finish_all();
   if (c.target == Target::kStream) return parts.streams.wait_for(c.id);
   EventState& event = parts.events.known.at(c.id);
-  event.busy = false;
+  event.waited_for = true;
   parts.streams.finish(event.clock);
 }
 
@@ -256,11 +258,10 @@ CaptureAnswer answer(const State& state, const Query& c) {
 }
 
 static bool may_be_busy(const State& state, const Query& c) {
-  if (c.target == Target::kEvent) return state.parts().events.find(c.id)->busy;
-  for (const auto& [id, stream] : state.parts().streams.known) {
-    if ((id == c.id || c.id == kNullStream) && stream.busy) return true;
-  }
-  return false;
+  const StreamsState& streams = state.parts().streams;
+  if (c.target == Target::kEvent) return !state.event_over(c.id);
+  if (c.id != kNullStream) return !streams.is_over(c.id);
+  return std::ranges::any_of(streams.known, [&](const auto& each) { return !streams.is_over(each.first); });
 }
 
 // The answer depends on time, except where the program has waited or the rules of capture refuse the query.
