@@ -33,7 +33,7 @@ class Campaign {
         setup_(std::move(setup)),
         found_(options, *setup_, corpus_, outcome_),
         workers_(options, *setup_, corpus_, found_, outcome_.result,
-                 [this](const nlohmann::json& line) { news(line); }),
+                 [this](const nlohmann::json& line, const std::string& program) { news(line, program); }),
         costs_(options, *setup_, outcome_.result) {
     verify::CampaignResult& result = outcome_.result;
     result = empty_result(*setup_, options.version);
@@ -112,8 +112,9 @@ class Campaign {
 
   void read_costs() {
     costs_.child().read([this](const nlohmann::json& line) {
-      costs_.take(line,
-                  [this](std::uint64_t index, const std::string& cause) { found_.note({index, "P10", cause, 1, ""}); });
+      costs_.take(line, [this](std::uint64_t index, const std::string& cause) {
+        found_.note({index, "P10", cause, 1, "", ""});
+      });
     });
   }
   void read_children() {
@@ -148,19 +149,25 @@ class Campaign {
 
   // ---- reports of the workers
 
-  void news(const nlohmann::json& line) {
+  void news(const nlohmann::json& line, const std::string& program) {
     const std::string kind = line.value("kind", "");
     if (kind == "diverge") {
-      found_.note(
-          {line.value("index", std::uint64_t{0}), line.value("property", "?"), line.value("cause", "?"), 1, ""});
+      found_.note({line.value("index", std::uint64_t{0}), line.value("property", "?"), line.value("cause", "?"), 1, "",
+                   program});
     } else if (kind == "keep") {
       if (memory_) found_.note_failure(memory_->keep_program(line.value("program", "")));
+    } else if (kind == "shared corpus") {
+      std::vector<std::string>& messages = outcome_.result.messages;
+      const std::string message = "--shared-corpus: " + line.value("reason", "");
+      if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
     } else if (kind == "known_quirk") {
       ++outcome_.result.quirks[line.value("reason", "")];
     } else {
       const std::string reason = kind + ": " + line.value("reason", "");
       ++outcome_.result.reasons[reason];
-      if (line.contains("index")) found_.keep_unclear(kind, reason, line.value("index", std::uint64_t{0}));
+      if (line.contains("index")) {
+        found_.keep_unclear(kind, reason, line.value("index", std::uint64_t{0}), program);
+      }
     }
   }
 

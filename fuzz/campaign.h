@@ -3,7 +3,7 @@
 // The campaign itself runs no program. It starts the workers, reads their reports, and restarts a worker that died or
 // hung (its program is a finding). It hands one finding for each cause to a shrinking process, one at a time. It writes
 // a finding's program before it shrinks it, so that killing the campaign loses no finding. The same seed, size and
-// version give the same programs whatever `jobs` and `shard` are.
+// version give the same programs whatever `jobs` and `shard` are, unless a corpus is shared.
 //
 // With a database a campaign continues where it stopped, however it stopped (fuzz/campaign_memory.h), and its outcome
 // covers all its sessions.
@@ -36,6 +36,9 @@ struct CampaignOptions {
   std::set<std::string> accepted;       // known causes, which are no findings
   std::string report;                   // folder, or empty
   Corpus corpus;                        // every second program is a mutant of its programs; empty: no mutants
+  // A folder for programs that tasks exchange while they run (fuzz/shared_corpus.h), or empty. With it, programs depend
+  // on the times of exchanges.
+  std::string shared_corpus;
   std::string db;  // the database that the campaign is kept in and continues from, with a corpus of its own
   std::function<void(const verify::Finding&)> found;  // called for each cause, once it is kept; or empty
   // With a database: copies it to where it outlives this machine, every `copy_every` seconds, before `found` is called,

@@ -158,7 +158,8 @@ int run(CampaignCommand command) {
   CampaignOptions& options = command.campaign;
   if (const hip::Status prepared = prepare(command); !prepared) return complain(prepared.error().message);
   if (options.programs == 0 && options.seconds <= 0) options.seconds = 30;
-  for (const hip::Status& status : {usable_folder("--report", options.report), writable("--json", command.json)}) {
+  for (const hip::Status& status : {usable_folder("--report", options.report), writable("--json", command.json),
+                                    usable_folder("--shared-corpus", options.shared_corpus)}) {
     if (!status) return complain(status.error().message);
   }
   if (!command.corpus.empty()) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "fuzz/files.h"
+#include "fuzz/machine.h"
 #include "verify/generate/mutate.h"
 #include "verify/program/coverage.h"
 #include "verify/program/features.h"
@@ -77,18 +78,22 @@ Corpus Corpus::of(std::vector<verify::Program> programs, CoverageSeen seen) {
   return corpus;
 }
 
-hip::Status Corpus::keep(const verify::Program& program) const {
-  const std::string text = verify::print_program(program);
-  const fs::path path = fs::path(folder_) / fmt::format("{:016x}.program", hash_of(text));
+std::string entry_name(const verify::Program& program) {
+  return fmt::format("{:0{}x}", hash_of(verify::print_program(program)), kEntryName);
+}
+
+hip::Status keep_entry(const std::string& folder, const verify::Program& program) {
+  const std::string text = verify::print_program(program), name = entry_name(program);
+  const fs::path path = fs::path(folder) / (name + ".program");
   std::error_code error;
   if (fs::exists(path, error)) return {};
-  // Several workers may write the same program at once: each writes a file of its own and renames it.
-  const fs::path temporary = fmt::format("{}.{}", path.string(), getpid());
+  // Workers of several machines may write the same program at once: each writes a file of its own and renames it.
+  const fs::path temporary = fs::path(folder) / fmt::format(".{}.{}.{}", name, node(), getpid());
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
   if (file) fs::rename(temporary, path, error);
-  if (!file || error) return hip::Error{1, fmt::format("--corpus: {} cannot be written", path.string())};
+  if (!file || error) return hip::Error{1, fmt::format("{} cannot be written", path.string())};
   return write_code_objects(path.string(), text);
 }
 

@@ -6,6 +6,7 @@
 // no entry meets (a feature, or an operation in a state) are added under a name made from their text.
 //
 // Not done: entries are never removed, and the coverage of the runtime's own code is not measured.
+// fuzz/shared_corpus.h is a folder whose entries are used while a campaign runs.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,8 @@ class Corpus {
   // Whether programs that meet something new are reported rather than written.
   [[nodiscard]] bool reports() const { return reports_; }
   [[nodiscard]] const CoverageSeen& seen() const { return seen_; }
-  // Writes `program` into the folder, whole or not at all; an existing file is left alone.
-  [[nodiscard]] hip::Status keep(const verify::Program& program) const;
+  // Uses `program` from here on, as one that was there from the beginning.
+  void add(verify::Program program) { programs_.push_back(std::move(program)); }
 
  private:
   std::string folder_;
@@ -52,6 +53,12 @@ class Corpus {
   std::vector<verify::Program> programs_;
   CoverageSeen seen_;
 };
+
+// The name of a program's file, without its extension: so many hexadecimal digits.
+inline constexpr std::size_t kEntryName = 16;
+[[nodiscard]] std::string entry_name(const verify::Program& program);
+// Writes `program` into the folder, whole or not at all; an existing file is left alone.
+[[nodiscard]] hip::Status keep_entry(const std::string& folder, const verify::Program& program);
 
 // The campaign's `index`-th program.
 [[nodiscard]] verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,

@@ -156,6 +156,7 @@ int run(FleetCommand command) {
     return kAgreed;
   }
   hip::Status ready = usable_folder("--output", command.task.output);
+  if (ready) ready = usable_folder("--shared-corpus", campaign.shared_corpus);
   if (ready) ready = claim_fleet_folder(command.task.output, campaign);
   if (ready) ready = write_text(path, script);
   if (!ready) return complain(ready.error().message);

@@ -54,17 +54,19 @@ void Found::note_accepted(const Cause& cause) {
   }
   known->second.finding.property = cause.property;
   known->second.finding.cause = cause.cause;
+  known->second.finding.program_text = cause.program;
   known->second.index = cause.index;
   known->second.death = cause.death;
   known->second.accepted = true;
   if (memory_) note_failure(memory_->keep_finding(known->second));
 }
 
-void Found::keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index) {
+void Found::keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index,
+                         const std::string& program) {
   if (options_.report.empty() || unclear_ >= kMaxUnclear) return;
   ++unclear_;
   const auto path = std::filesystem::path(options_.report) / fmt::format("{}-{:06}.program", kind, index);
-  write_program(path.string(), fmt::format("# {}\n{}", reason, verify::print_program(program_of(index))));
+  write_program(path.string(), fmt::format("# {}\n{}", reason, verify::print_program(program_of(index, program))));
 }
 
 bool Found::wanted(const std::string& property) const {
@@ -72,13 +74,14 @@ bool Found::wanted(const std::string& property) const {
          std::find(options_.properties.begin(), options_.properties.end(), property) != options_.properties.end();
 }
 
-verify::Program Found::program_of(std::uint64_t index) const {
+verify::Program Found::program_of(std::uint64_t index, const std::string& text) const {
+  if (std::optional<verify::Program> told = text.empty() ? std::nullopt : parse_valid(text)) return std::move(*told);
   if (index >= kFirstCostProgram) return cost_program(options_.seed, index - kFirstCostProgram);
   return fuzz::program_of(corpus_, options_.seed, index, setup_.generator(options_.size, index));
 }
 
 verify::Finding Found::unshrunk(const Cause& cause) {
-  const verify::Program program = program_of(cause.index);
+  const verify::Program program = program_of(cause.index, cause.program);
   verify::Judgement judgement;
   judgement.verdict = verify::VerdictKind::kDiverge;
   if (const verify::Property* property = verify::find_property(cause.property)) judgement.broken = {property->id};
@@ -151,7 +154,7 @@ void Found::shrink(std::size_t finding, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);
   const std::uint64_t index = entries_[finding].index;
-  const verify::Program program = program_of(index);
+  const verify::Program program = program_of(index, outcome_.result.findings[finding].program_text);
   const Shrunk shrunk =
       shrink_finding(setup_, program, campaign_checks(index), options_.setup.program_timeout, options_.shrink_seconds);
   if (!shrunk.reproduced) _exit(1);
@@ -199,7 +202,7 @@ void Found::take_up(KeptFinding kept) {
     outcome_.result.reasons.erase("accepted: " + cause);
     const std::uint64_t seen = kept.finding.seen;
     const verify::Sighting first = kept.finding.first;
-    kept.finding = unshrunk({kept.index, kept.finding.property, cause, seen, kept.death});
+    kept.finding = unshrunk({kept.index, kept.finding.property, cause, seen, kept.death, kept.finding.program_text});
     kept.finding.seen = seen;
     kept.finding.first = first;
     kept.accepted = kept.shrunk = false;

@@ -25,7 +25,8 @@ struct Cause {
   std::string property;
   std::string cause;
   std::uint64_t seen = 1;
-  std::string death;  // how the worker died, if the finding showed that way
+  std::string death;    // how the worker died, if the finding showed that way
+  std::string program;  // the program's text, where the index does not tell it; else empty
 };
 
 // Joins the findings that shrank to one program, because different first symptoms may do that. `folded` hears of each
@@ -55,7 +56,9 @@ class Found {
   void announce();
   [[nodiscard]] bool has_news() const { return !news_.empty(); }
   // Keeps the program of a verdict that is neither good nor bad, so that a person can look at it.
-  void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index);
+  // `program`: as of a cause.
+  void keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index,
+                    const std::string& program);
   // Continues with a finding of an earlier session.
   void take_up(KeptFinding kept);
   // All findings, the accepted ones included.
@@ -86,7 +89,7 @@ class Found {
   };
   [[nodiscard]] bool wanted(const std::string& property) const;
   void note_accepted(const Cause& cause);
-  [[nodiscard]] verify::Program program_of(std::uint64_t index) const;
+  [[nodiscard]] verify::Program program_of(std::uint64_t index, const std::string& text) const;
   [[nodiscard]] verify::Finding unshrunk(const Cause& cause);
   void name_files(verify::Finding& finding) const;
   void write_program(const verify::Finding& finding);

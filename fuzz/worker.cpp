@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/finding.h"
+#include "fuzz/shared_corpus.h"
 #include "fuzz/tally.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
@@ -39,9 +40,16 @@ void report(int fd, std::uint64_t index, const verify::Judgement& judgement) {
 
 void keep(const Corpus& corpus, const verify::Program& program, int fd) {
   if (corpus.reports()) return tell(fd, {{"kind", "keep"}, {"program", verify::print_program(program)}});
-  if (const hip::Status kept = corpus.keep(program); !kept) {
-    tell(fd, {{"kind", "corpus"}, {"reason", kept.error().message}});
+  if (const hip::Status kept = keep_entry(corpus.folder(), program); !kept) {
+    tell(fd, {{"kind", "corpus"}, {"reason", "--corpus: " + kept.error().message}});
   }
+}
+
+// Takes the new programs of other tasks into `corpus`.
+void exchange(SharedCorpus& shared, Corpus& corpus, int fd) {
+  SharedCorpus::News news = shared.exchange();
+  for (verify::Program& program : news.programs) corpus.add(std::move(program));
+  for (const std::string& problem : news.problems) tell(fd, {{"kind", "shared corpus"}, {"reason", problem}});
 }
 
 // Claims a place before it knows which one it gets: a reader in between sees the same place or an earlier one.
@@ -70,19 +78,23 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
   // A cluster sends SIGTERM to subject processes too: a worker that went on would take their ends for findings.
   std::signal(SIGTERM, SIG_DFL);
   ProgramCounter counter;
-  CoverageSeen seen = options.corpus->seen();
-  const bool collects = options.corpus->reports() || !options.corpus->folder().empty();
+  Corpus corpus = *options.corpus;
+  std::optional<SharedCorpus> shared;
+  if (!options.shared.empty()) shared.emplace(options.shared);
+  CoverageSeen seen = corpus.seen();
+  const bool collects = corpus.reports() || !corpus.folder().empty();
   std::optional<std::uint64_t> again = options.again;
   while (true) {
     const std::uint64_t place = again ? *again : next_place(board, *options.share.deal);
     again.reset();
     const std::uint64_t index = options.share.first + place * options.share.stride;
     if (index >= options.share.end) break;
+    if (shared && shared->due()) exchange(*shared, corpus, pipe_end);
     board.index.store(index, kRelaxed);
     const std::uint64_t started = steady_ns();
     board.busy_since_ns.store(started, std::memory_order_release);
-    const verify::Program program =
-        program_of(*options.corpus, options.seed, index, setup.generator(options.size, index));
+    const verify::Program program = program_of(corpus, options.seed, index, setup.generator(options.size, index));
+    if (shared) tell(pipe_end, {{"kind", "judging"}, {"program", verify::print_program(program)}});
     const std::uint64_t generated = steady_ns();
     const verify::Judgement judgement = setup.judge().judge(program, campaign_checks(index));
     board.busy_since_ns.store(0, std::memory_order_release);
@@ -90,9 +102,14 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     board.judge_ns.fetch_add(steady_ns() - generated, kRelaxed);
     counter.add(program, judgement, board);
     report(pipe_end, index, judgement);
-    if (collects && seen.add(program)) keep(*options.corpus, program, pipe_end);
-    if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);
+    if (collects && seen.add(program)) keep(corpus, program, pipe_end);
+    if (shared && shared->offer(program)) corpus.add(program);
+    if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) {
+      if (shared) exchange(*shared, corpus, pipe_end);
+      _exit(kRestart);
+    }
   }
+  if (shared) exchange(*shared, corpus, pipe_end);
   board.unsettled.store(kNothingLeft);
   board.done.store(1, std::memory_order_release);
   _exit(0);

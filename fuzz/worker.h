@@ -28,6 +28,7 @@ struct WorkerOptions {
   std::uint32_t size = 30;
   Share share;
   const Corpus* corpus = nullptr;      // never null when a worker runs; outlives the worker
+  std::string shared;                  // the folder of a SharedCorpus, or empty
   std::optional<std::uint64_t> again;  // a place that was dealt before and is judged first
 };
 
@@ -36,6 +37,8 @@ struct WorkerOptions {
 //   "reason": "..."}
 // and, of programs for the corpus, {"kind": "corpus", "reason": "..."} when one could not be written and
 // {"kind": "keep", "program": "..."} when another process writes the corpus (Corpus::reports()).
+// With a shared corpus, {"kind": "judging", "program": "..."} before each program, because an index does not tell which
+// program it was, and {"kind": "shared corpus", "reason": "..."} when something is wrong with a file.
 // Ends the process; never returns: with status 0 when the share is done, with kRestart after a program that leaves a
 // runtime which cannot be trusted.
 inline constexpr int kRestart = 75;

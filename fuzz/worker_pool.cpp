@@ -59,7 +59,8 @@ hip::Status WorkerPool::start(std::uint64_t first_place) {
 hip::Status WorkerPool::start(Worker& worker, Place again) {
   hip::Result<Child> child = Child::start([&](int fd) {
     found_.leave_memory();
-    run_worker(setup_, {options_.seed, options_.size, worker.share, &corpus_, again}, *worker.board, fd);
+    run_worker(setup_, {options_.seed, options_.size, worker.share, &corpus_, options_.shared_corpus, again},
+               *worker.board, fd);
   });
   if (!child) return child.error();
   worker.child = std::move(child).value();
@@ -83,14 +84,21 @@ bool WorkerPool::finished() const {
 }
 
 void WorkerPool::read() {
-  for (Worker& worker : workers_) worker.child.read(news_);
+  for (Worker& worker : workers_) read(worker);
+}
+
+void WorkerPool::read(Worker& worker) {
+  worker.child.read([&](const nlohmann::json& line) {
+    if (line.value("kind", "") != "judging") return news_(line, worker.program);
+    worker.program = line.value("program", "");
+  });
 }
 
 void WorkerPool::reap() {
   for (Worker& worker : workers_) {
     const std::optional<int> status = worker.child.ended();
     if (!status) continue;
-    worker.child.read(news_);
+    read(worker);
     worker.child = {};
     if (worker.board->done.load() != 0 || stopped_) {
       worker.finished = true;
@@ -111,7 +119,7 @@ void WorkerPool::lost(Worker& worker, const std::string& how) {
   board.busy_since_ns.store(0);
   board.verdicts[static_cast<std::size_t>(verify::VerdictKind::kDiverge)].fetch_add(1);
   board.violated[static_cast<std::size_t>(verify::PropertyId::kP11)].fetch_add(1);
-  found_.note({index, "P11", fmt::format("P11 process {}", how), 1, how});
+  found_.note({index, "P11", fmt::format("P11 process {}", how), 1, how, worker.program});
   go_on(worker);
 }
 
@@ -138,7 +146,7 @@ void WorkerPool::watch() {
     if (seconds_since(std::min(busy, steady_ns())) < limit) continue;
     worker.child.kill();
     worker.child.wait();
-    worker.child.read(news_);
+    read(worker);
     worker.child = {};
     lost(worker, verify::Death{verify::Death::Kind::kHung}.text());
   }

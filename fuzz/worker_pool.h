@@ -17,9 +17,11 @@ namespace fuzz {
 
 class WorkerPool {
  public:
+  // `program`: the text of the program that the line is about, where its index does not tell that; else empty.
+  using News = std::function<void(const nlohmann::json& line, const std::string& program)>;
   // The references outlive this object. `news` gets each line of each worker; messages go into the result.
   WorkerPool(const CampaignOptions& options, Setup& setup, const Corpus& corpus, Found& found,
-             verify::CampaignResult& result, Child::Handle news)
+             verify::CampaignResult& result, News news)
       : options_(options), setup_(setup), corpus_(corpus), found_(found), result_(result), news_(std::move(news)) {}
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -47,11 +49,13 @@ class WorkerPool {
     Child child;
     Board* board = nullptr;
     Share share;
+    std::string program;  // that it judges now, as for News
     bool finished = false;
     std::uint64_t again = kNothingLeft;  // the place that was judged again because the worker was ended from outside
   };
   using Place = std::optional<std::uint64_t>;
   [[nodiscard]] hip::Status start(Worker& worker, Place again = {});
+  void read(Worker& worker);
   void lost(Worker& worker, const std::string& how);
   void judge_again(Worker& worker);
   void go_on(Worker& worker, Place again = {});
@@ -61,7 +65,7 @@ class WorkerPool {
   const Corpus& corpus_;
   Found& found_;
   verify::CampaignResult& result_;
-  const Child::Handle news_;
+  const News news_;
   Board* boards_ = nullptr;
   Deal* deal_ = nullptr;
   std::vector<Worker> workers_;

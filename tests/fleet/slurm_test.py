@@ -85,7 +85,7 @@ class Script(Folder):
     def test_a_dry_run_prints_the_script_and_the_command_of_processors_and_leaves_no_trace(self):
         text = self.fleet("--dry-run", "--nodes", 3, "--jobs-per-node", 4, "--hours", 1.5, "--jobs", 2, "--seed", 7,
                           "--property", "A1", "--property", "A2", "--no-quirks", "--accept", "/dev/null",
-                          "--sbatch=--partition=low", "--copy-every", 5)
+                          "--shared-corpus", "shared", "--sbatch=--partition=low", "--copy-every", 5)
         script, command = text.rsplit("\n$ ", 1)
         self.assertEqual(command, f"sbatch {self.output}/fleet.sh\n")
         options = re.findall(r"^#SBATCH (.*)$", script, re.MULTILINE)
@@ -93,8 +93,8 @@ class Script(Folder):
                                    "--cpus-per-task=2", "--time=90", "--signal=B:USR1@180", "--requeue",
                                    "--open-mode=append", f"--output={self.output}/task-%a.log", "--partition=low"])
         self.assertIn(f'\n{HGCHECK} fleet-task "$SLURM_ARRAY_TASK_ID/12" {self.output} "${{TMPDIR:-/tmp}}" '
-                      "--no-quirks --seed 7 --jobs 2 --property A1 --property A2 --accept /dev/null --hours 1.5 "
-                      "--copy-every 5 &\n", script)
+                      "--no-quirks --seed 7 --jobs 2 --property A1 --property A2 --shared-corpus shared --accept "
+                      "/dev/null --hours 1.5 --copy-every 5 &\n", script)
         self.assertTrue(script.startswith("#!/bin/sh\n#SBATCH "))
         self.check_shell(script)
         self.assertFalse(self.output.exists())

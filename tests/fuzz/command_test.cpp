@@ -309,6 +309,77 @@ TEST_F(Campaign, ACorpusWithAFileThatIsNoProgramIsRefusedByName) {
   EXPECT_THAT(outcome.output, HasSubstr("odd.program:1:"));
 }
 
+// The commands in all programs of the second of two tasks.
+std::uint64_t commands_of_second_task(const std::string& folder, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"campaign", "--programs", "600", "--seed", "3",   "--jobs",
+                                        "1",        "--shard",    "2/2", "--json", folder};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Outcome outcome = hgcheck(arguments);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  return load_json(folder).at("commands").get<std::uint64_t>();
+}
+
+TEST_F(Campaign, ATaskMutatesTheProgramsThatAnotherTaskShares) {
+  const std::string corpus = folder / "shared", json = folder / "r.json";
+  const std::uint64_t alone = commands_of_second_task(json);
+  EXPECT_EQ(hgcheck({"campaign", "--programs", "600", "--seed", "3", "--jobs", "1", "--shard", "1/2", "--shared-corpus",
+                     corpus})
+                .status,
+            0);
+  const auto entries = [&] { return std::distance(fs::directory_iterator(corpus), fs::directory_iterator()); };
+  const auto of_first = entries();
+  EXPECT_GT(of_first, 10);
+  for (const fs::directory_entry& entry : fs::directory_iterator(corpus)) {
+    EXPECT_EQ(entry.path().extension(), ".program") << entry.path();
+    EXPECT_EQ(hgcheck({"check", entry.path().string()}).status, 0) << entry.path();
+  }
+  EXPECT_NE(commands_of_second_task(json, {"--shared-corpus", corpus}), alone);
+  EXPECT_LT(entries() - of_first, of_first) << "the second task was to write only what the first had not met";
+  EXPECT_EQ(commands_of_second_task(json), alone);
+}
+
+TEST_F(Campaign, AFileOfASharedCorpusThatIsNoProgramIsNamedOnceAndPassedOver) {
+  const fs::path corpus = folder / "shared";
+  fs::create_directory(corpus);
+  std::ofstream(corpus / "odd.program") << "no program\n";
+  std::ofstream(corpus / "0123456789abcdef.program") << read_file(HGCHECK_CORPUS "/empty-graphs.program");
+  std::ofstream(corpus / "notes.txt") << "no program either\n";
+  std::ofstream(corpus / ".half") << "on its way\n";
+  const Outcome outcome =
+      hgcheck({"campaign", "--programs", "40", "--jobs", "2", "--shared-corpus", corpus, "--json", folder / "r.json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  const auto messages = load_json(folder / "r.json").at("messages").get<std::vector<std::string>>();
+  EXPECT_THAT(messages, testing::UnorderedElementsAre(HasSubstr("odd.program:1:"), HasSubstr("notes.txt"),
+                                                      HasSubstr("0123456789abcdef.program is not what its name says")));
+}
+
+TEST_F(Campaign, ASharedCorpusThatCannotBeAFolderIsRefusedBeforeAnythingRuns) {
+  std::ofstream(folder / "file") << "no folder\n";
+  const Outcome outcome = hgcheck({"campaign", "--programs", "5", "--shared-corpus", folder / "file"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("--shared-corpus: "));
+  EXPECT_THAT(outcome.output, HasSubstr("name another one"));
+}
+
+// Their indices do not tell their programs.
+TEST_F(Campaign, FindingsWithASharedCorpusAreFilesThatReplay) {
+  const std::string subject = std::string("model:lib=") + HGCHECK_PATCHER;
+  const Outcome outcome =
+      hgcheck({"campaign", "--subject", subject, "--programs", "400", "--jobs", "1", "--shared-corpus",
+               folder / "shared", "--report", folder / "report", "--json", folder / "r.json"});
+  ASSERT_EQ(outcome.status, 1) << outcome.output;
+  const nlohmann::json findings = load_json(folder / "r.json").at("findings");
+  std::size_t of_mutants = 0;
+  for (const nlohmann::json& finding : findings) {
+    const std::string program = finding.at("program").get<std::string>();
+    EXPECT_EQ(hgcheck({"replay", program, "--subject", subject}).status, 1) << program;
+    EXPECT_THAT(finding.at("summary").get<std::string>(), testing::Not(HasSubstr("did not show again"))) << program;
+    const std::string id = finding.at("id").get<std::string>();
+    of_mutants += std::stoul(id.substr(id.find('-') + 1)) % 2;
+  }
+  EXPECT_GT(of_mutants, 0U) << "of " << findings.size();
+}
+
 TEST_F(Campaign, AFindingIsAFileThatReplays) {
   const Outcome outcome = hgcheck(
       {"campaign", "--fault", "F01", "--seconds", "60", "--report", folder / "report", "--json", folder / "r.json"});
