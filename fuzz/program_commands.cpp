@@ -32,11 +32,12 @@ struct Judged {
   verify::JudgeOptions checks;
 };
 
-// The judgement of the first of a few schedules that does not agree, else of the last.
+// The judgement of the first of a few schedules that does not agree, else of the last. The checks that need many runs
+// choose their schedules themselves, so they are made once.
 Judged judge_all(Setup& setup, const verify::Program& program) {
   Judged judged;
   for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
-    judged.checks = all_checks(seed);
+    judged.checks = seed == 1 ? all_checks(seed) : verify::JudgeOptions{.schedule_seed = seed};
     judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout);
     if (judged.judgement.verdict != verify::VerdictKind::kAgree) break;
   }
@@ -148,7 +149,7 @@ void print_observation(Setup& setup, const verify::Program& program) {
   if (child == 0) {
     verify::RunOptions options;
     const verify::RunResult result = setup.subject().run(program, options);
-    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    for (std::size_t i = 0; i < result.observation.statuses.size(); ++i) {
       const verify::StepStatus& status = result.observation.statuses[i];
       const std::size_t first = verify::in_first_round(program, i);
       if (first != i && status.code == result.observation.statuses[first].code) continue;
@@ -159,6 +160,10 @@ void print_observation(Setup& setup, const verify::Program& program) {
     std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", observation.calls,
                              observation.patches, observation.fallbacks, observation.failures_fired);
     if (!observation.notes.fault.empty()) std::cout << "fault: " << observation.notes.fault << "\n";
+    if (observation.death) {
+      std::cout << fmt::format("the subject ends at command {}: {}\n", observation.death_step + 1,
+                               observation.death->text());
+    }
     std::cout << std::flush;
     _exit(0);
   }

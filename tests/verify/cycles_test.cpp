@@ -39,6 +39,16 @@ TEST(Cycles, AProgramWithoutACommandThatMayStandAgainHasNone) {
   EXPECT_FALSE(cycled(program_of("graph g0\nalloc g0.n0 b0 64\ninstantiate e0 g0\nlaunch e0 s0\n"), kManyCycles));
 }
 
+// 64 cycles of a graph of 4,000 nodes would run for a minute.
+TEST(Cycles, AProgramWhoseLaunchesRunTooManyNodesHasNone) {
+  const auto of = [](int fan) {
+    return program_of("graph g0\nempty g0.n0 fan=" + std::to_string(fan) +
+                      "\ninstantiate e0 g0\nlaunch e0 s0\nlaunch e0 s0\n");
+  };
+  EXPECT_TRUE(cycled(of(1000), kManyCycles));
+  EXPECT_FALSE(cycled(of(4000), kManyCycles));
+}
+
 // b0's larger place goes to b2, then to b4, then to b1: from the third time on all four places are large.
 TEST(Cycles, AMoveThatHandsALargerPlaceOnStandsOnce) {
   const std::string buffers = "placement native\nbuffer b0 256\nbuffer b1 64\nbuffer b2 64\nbuffer b4 64\n";

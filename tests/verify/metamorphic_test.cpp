@@ -121,6 +121,19 @@ TEST(Metamorphic, RedundantEdgesAreThoseThatTheOthersImply) {
   EXPECT_EQ(print_command(variant->steps.at(4).command), "empty g0.n3");
 }
 
+// A chain of 4,000 nodes would have eight million edges.
+TEST(Metamorphic, ANodeGetsABoundedNumberOfRedundantEdges) {
+  std::string chain = "graph g0\nempty g0.n0\n";
+  for (int i = 1; i < 4000; ++i) chain += "empty g0.n" + std::to_string(i) + " after=n" + std::to_string(i - 1) + "\n";
+  const std::optional<Program> variant = variant_of(program_of(chain), "redundant edges");
+  ASSERT_TRUE(variant);
+  const auto edges_of = [&](std::size_t node) { return std::get<AddNode>(variant->steps.at(node + 1).command).after; };
+  EXPECT_EQ(edges_of(40).size(), 40U);
+  EXPECT_EQ(edges_of(3999).size(), 64U);
+  EXPECT_EQ(edges_of(3999).back(), 3998U);
+  EXPECT_FALSE(variant_of(program_of(chain), "no redundant edge"));
+}
+
 TEST(Metamorphic, NodesThatDependOnEachOtherKeepTheirOrder) {
   const std::string two = "graph g0\nempty g0.n0\nempty g0.n1";
   EXPECT_FALSE(variant_of(program_of(two + " after=n0"), "nodes added in another order"));

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <vector>
 
+#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 #include "verify/shrink/shrinker.h"
 
@@ -28,22 +29,48 @@ bool has_update(const Program& program) {
                              [](const Step& step) { return std::holds_alternative<Update>(step.command); });
 }
 
-// Adds every edge that other edges imply already. The answer of an update depends on the edges.
+// Nodes of one graph, by their names.
+class NodeSet {
+ public:
+  void insert(Id node) {
+    if (node / kBits >= words_.size()) words_.resize(node / kBits + 1);
+    words_[node / kBits] |= std::uint64_t{1} << (node % kBits);
+  }
+  void insert(const NodeSet& other) {
+    words_.resize(std::max(words_.size(), other.words_.size()));
+    for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+  }
+  [[nodiscard]] bool contains(Id node) const {
+    return node / kBits < words_.size() && ((words_[node / kBits] >> (node % kBits)) & 1U) != 0;
+  }
+  [[nodiscard]] Id end() const { return static_cast<Id>(words_.size() * kBits); }  // above each of the nodes
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  std::vector<std::uint64_t> words_;
+};
+
+// A chain of thousands of nodes would get millions of edges.
+constexpr std::size_t kMaxRedundantEdges = 64;  // of one node
+
+// Adds edges that other edges imply already: all of them, or as many as a node may have. The answer of an update
+// depends on the edges.
 bool redundant_edges(Program& program) {
   if (has_update(program)) return false;
-  std::map<std::pair<Id, Id>, std::set<Id>> ancestors;
+  std::map<std::pair<Id, Id>, NodeSet> ancestors;
   bool changed = false;
   for (Step& step : program.steps) {
     auto* node = std::get_if<AddNode>(&step.command);
     if (node == nullptr) continue;
-    std::set<Id>& mine = ancestors[{node->graph, node->node}];
-    for (const Id id : node->after) {
-      mine.insert(id);
-      const std::set<Id>& theirs = ancestors[{node->graph, id}];
-      mine.insert(theirs.begin(), theirs.end());
+    NodeSet& mine = ancestors[{node->graph, node->node}];
+    for (const Id id : node->after) mine.insert(ancestors[{node->graph, id}]);
+    const std::size_t edges = node->after.size();
+    for (Id id = 0; id < mine.end() && node->after.size() < kMaxRedundantEdges; ++id) {
+      if (mine.contains(id) && std::ranges::find(node->after, id) == node->after.end()) node->after.push_back(id);
     }
-    changed = changed || mine.size() != node->after.size();
-    node->after.assign(mine.begin(), mine.end());
+    changed = changed || node->after.size() != edges;
+    std::ranges::sort(node->after);
+    for (const Id id : node->after) mine.insert(id);
   }
   return changed;
 }
@@ -53,15 +80,14 @@ class Ancestry {
  public:
   // Removes the nodes from `after` that its other nodes imply. Returns whether there are any.
   bool thin_out(Id graph, std::vector<Id>& after) {
-    std::set<Id> implied;
-    for (const Id id : after) implied.insert(before_[{graph, id}].begin(), before_[{graph, id}].end());
+    NodeSet implied;
+    for (const Id id : after) implied.insert(before_[{graph, id}]);
     return std::erase_if(after, [&](Id id) { return implied.contains(id); }) != 0;
   }
   void add(Id graph, Id node, const std::vector<Id>& after) {
-    std::set<Id>& mine = before_[{graph, node}];
+    NodeSet& mine = before_[{graph, node}];
     for (const Id id : after) {
-      const std::set<Id> theirs = before_[{graph, id}];
-      mine.insert(theirs.begin(), theirs.end());
+      mine.insert(before_[{graph, id}]);
       mine.insert(id);
     }
   }
@@ -71,7 +97,7 @@ class Ancestry {
   }
   [[nodiscard]] bool comes_before(Id graph, Id node, Id of) { return before_[{graph, of}].contains(node); }
   void clone(Id graph, Id from) {
-    std::map<std::pair<Id, Id>, std::set<Id>> copies;
+    std::map<std::pair<Id, Id>, NodeSet> copies;
     for (const auto& [node, before] : before_) {
       if (node.first == from) copies[{graph, node.second}] = before;
     }
@@ -79,7 +105,7 @@ class Ancestry {
   }
 
  private:
-  std::map<std::pair<Id, Id>, std::set<Id>> before_;
+  std::map<std::pair<Id, Id>, NodeSet> before_;
 };
 
 // Removes every edge that other edges imply, as far as the order of the commands shows it.
@@ -158,7 +184,8 @@ std::optional<Program> with_setters_for_patches(const Program& program) {
   return drop_invalid(sets);
 }
 
-std::vector<Variant> equal_variants(const Program& program, const Avoid& avoid) {
+std::vector<Variant> equal_variants(const Program& original, const Avoid& avoid) {
+  const Program program = without_blocks(original);  // changes need not be the same in each round
   struct Change {
     std::string_view name;
     bool (*apply)(Program&);

@@ -16,7 +16,8 @@ namespace verify {
 
 namespace {
 
-constexpr std::uint64_t kMostSteps = 4096;  // of a cycled program, repetitions counted
+constexpr std::uint64_t kMostSteps = 4096;     // of a cycled program, repetitions counted
+constexpr std::uint64_t kMostNodes = 1 << 18;  // that its launches run
 
 // The sum of the capacities of all live buffers.
 std::uint64_t room_of(const State& state) {
@@ -28,7 +29,7 @@ std::uint64_t room_of(const State& state) {
 // How many times in a row the command is valid. A second launch must not race with the first, so the command is checked
 // again after each time. A move that hands places on gives a larger place to another buffer each time: it may be
 // repeated if the places stop growing after a few times.
-std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t times) {
+std::uint32_t times_in_a_row(State state, const Command& command, std::uint32_t times) {
   std::uint32_t stood = 0;
   std::uint64_t room = 0;
   const bool moves = std::holds_alternative<MoveBuffers>(command);
@@ -43,21 +44,26 @@ std::uint32_t times_in_a_row(State& state, const Command& command, std::uint32_t
   return stood;
 }
 
+std::uint64_t nodes_run_by(const State& state, const Command& command) {
+  const auto* launch = std::get_if<Launch>(&command);
+  return launch == nullptr ? 0 : state.exec(launch->exec)->graph.instances;
+}
+
 }  // namespace
 
 std::optional<Program> cycled(const Program& program, std::uint32_t times) {
+  if (program.steps.size() > kMostSteps) return {};
   Program longer;
   longer.placement = program.placement;
   State state;
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0, nodes = 0;
   bool any = false;
   for (const Step& step : program.steps) {
     if (std::holds_alternative<Fail>(step.command)) continue;
     Step changed = step;
-    State tried = state;
     const bool may = step.repeat == 1 && state.captures().empty() && state.may_stand_again(step.command);
     // A command is repeated both with few and with many cycles, or never: so it has to be valid kManyCycles times.
-    if (may && times_in_a_row(tried, step.command, kManyCycles) == kManyCycles) {
+    if (may && times_in_a_row(state, step.command, kManyCycles) == kManyCycles) {
       changed.repeat = times;
       any = true;
     }
@@ -66,9 +72,10 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
       state.apply(changed.command);
     }
     steps += changed.repeat;
+    nodes += changed.repeat * nodes_run_by(state, changed.command);
     longer.steps.push_back(std::move(changed));
   }
-  if (!any || steps > kMostSteps || validate(longer)) return {};
+  if (!any || steps > kMostSteps || nodes > kMostNodes || validate(longer)) return {};
   return longer;
 }
 
