@@ -21,7 +21,8 @@ MAX_SOURCE_LINES = 500
 MAX_CLASS_LINES = 300
 MAX_HIDDEN_SUBJECTS = 15
 MAX_README_LINES = 125     # three screens
-MAX_DOCS_WORDS = 26000     # half of the 52,000 that there were; half of them in pages that are generated
+MAX_DOCS_WORDS = 16500     # in pages that people write
+GENERATED_PAGES = ("commands", "findings", "findings-nvidia", "safe-operations", "semantics")  # grow with their lists
 MAX_CHANGELOG_WORDS = 1300
 
 SOURCES = (".cpp", ".h", ".hh", ".c", ".inc", ".hip", ".cu", ".cuh", ".py", ".cmake", ".txt", ".sh", ".yml")
@@ -96,7 +97,8 @@ class Style(unittest.TestCase):
         self.assertLessEqual(len(lines("README.md")), MAX_README_LINES)
 
     def test_the_docs_are_short(self):
-        pages = {name: words(name) for name in FILES if re.fullmatch(r"docs/[^/]+\.md", name)}
+        pages = {name: words(name) for name in FILES if re.fullmatch(r"docs/[^/]+\.md", name) and
+                 pathlib.Path(name).stem not in GENERATED_PAGES}
         self.assertLessEqual(sum(pages.values()), MAX_DOCS_WORDS, pages)
         self.assertLessEqual(words("CHANGELOG.md"), MAX_CHANGELOG_WORDS)
 
