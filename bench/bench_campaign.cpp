@@ -6,6 +6,9 @@
 // same run without poisoning and without looking at isolation. `judge` is the comparison after the runs. `whole` is a
 // worker's loop, which includes the extra runs that a campaign samples (every call fails in turn, built differently).
 //
+// `chain_500` and `chain_4000`: all checks of a replay on a chain of so many kernels. Their ratio, by node, is 1 where
+// the time grows with the size.
+//
 // Measures the model as subject and baseline, in this process; a campaign's workers also write to a pipe and a shared
 // page. Asserts nothing about time.
 #include <benchmark/benchmark.h>
@@ -14,7 +17,9 @@
 #include <cassert>
 #include <memory>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bench/run.h"
@@ -22,6 +27,7 @@
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
 #include "verify/oracle/oracle.h"
+#include "verify/program/text.h"
 #include "verify/subject/subject.h"
 
 namespace bench {
@@ -79,6 +85,19 @@ class Bench {
   [[nodiscard]] static std::vector<verify::Difference> judge(const Sample& sample) {
     return verify::compare(sample.program, sample.baseline.observation, sample.subject.observation);
   }
+  // A chain of kernels that is launched, brought to where its buffer has moved, and launched again.
+  [[nodiscard]] static verify::Program chain_of(std::uint32_t nodes) {
+    std::string text = "hgcheck-program 1\nplacement native\nbuffer b0 4096\nbuffer b1 64\ngraph g0\n";
+    for (std::uint32_t i = 0; i < nodes; ++i) {
+      text += fmt::format("kernel g0.n{} scale_u8 s=3 out=b0+{} n=4 in=b1+0", i, i % 64 * 64);
+      text += i == 0 ? std::string("\n") : fmt::format(" after=n{}\n", i - 1);
+    }
+    text += "instantiate e0 g0\nlaunch e0 s0\nsync device\nmove b0\npatch e0\nlaunch e0 s0\nsync device\n";
+    return std::get<verify::Program>(verify::parse_program(text));
+  }
+  [[nodiscard]] verify::Judgement judge_all_of(const verify::Program& program) {
+    return judge_.judge(program, fuzz::all_checks(1));
+  }
   [[nodiscard]] verify::Judgement whole(std::uint64_t index) {
     return judge_.judge(generate(index), fuzz::campaign_checks(index % kPrograms));
   }
@@ -111,6 +130,11 @@ void print_split(std::ostream& out, const Times& times) {
   if (const auto whole = times.find("whole"); whole != times.end()) {
     out << fmt::format("{:.0f} programs a second on one core\n", 1e9 / whole->second);
   }
+  const auto small = times.find("chain_500"), large = times.find("chain_4000");
+  if (small != times.end() && large != times.end()) {
+    out << fmt::format("a chain of 4000 nodes: {:.0f} ms, {:.2f} times as much a node as a chain of 500\n",
+                       large->second / 1e6, large->second / small->second / 8);
+  }
 }
 
 }  // namespace
@@ -126,6 +150,9 @@ int main(int argc, char** argv) {
   bench::add_phase("run_baseline", [&](std::uint64_t i) { return bench.run_baseline(bench.sample(i)); });
   bench::add_phase("judge", [&](std::uint64_t i) { return Bench::judge(bench.sample(i)); });
   bench::add_phase("whole", [&](std::uint64_t i) { return bench.whole(i); });
+  const verify::Program small = Bench::chain_of(500), large = Bench::chain_of(4000);
+  bench::add_phase("chain_500", [&](std::uint64_t) { return bench.judge_all_of(small); });
+  bench::add_phase("chain_4000", [&](std::uint64_t) { return bench.judge_all_of(large); });
   return bench::run(argc, argv,
                     {"--benchmark_min_time=0.5", "--benchmark_repetitions=3",
                      "--benchmark_display_aggregates_only=true", "--benchmark_enable_random_interleaving=true"},

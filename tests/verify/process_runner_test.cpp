@@ -312,6 +312,16 @@ TEST(Judge, ADeathThatNeverComesAgainIsPoisoned) {
   EXPECT_EQ(Judge(once, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kPoisoned);
 }
 
+TEST(Judge, ADeathOfAFurtherRunIsTriedSeveralTimes) {
+  Bench bench;
+  Mortal again([](int run) { return run == 1 || run == 4; }), once([](int run) { return run == 1; });
+  const Judgement judgement = Judge(again, bench.baseline).judge(parsed(kExample), {.every_order = true});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_TRUE(judgement.sometimes);
+  EXPECT_EQ(Judge(once, bench.baseline).judge(parsed(kExample), {.every_order = true}).verdict, VerdictKind::kPoisoned);
+  EXPECT_EQ(once.runs(), 2 + static_cast<int>(kRateRuns));
+}
+
 TEST(Judge, SeveralTriesFindADeathThatTheFirstRunDoesNotShow) {
   Bench bench;
   const auto late = [](int run) { return run == 5; };

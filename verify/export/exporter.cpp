@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "verify/commands/export.h"
 #include "verify/language/foreign_kernels.h"
+#include "verify/program/names.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 
@@ -69,13 +71,41 @@ hip::Status Exporter::write() {
     if (steps[step_].in.block != 0) {
       write_block();
     } else {
-      write_step(steps[step_++]);
+      write_step(steps[step_]);
+      ++step_;
     }
   }
   if (!error_.empty()) return hip::Error{kNotSupported, error_};
   write_end();
   return {};
 }
+
+namespace {
+
+std::vector<Id> buffers_made_by(const Step& step) {
+  std::vector<Id> made;
+  Command command = step.command;
+  for_each_name(command, [&made](char letter, const Id& id, bool is_made) {
+    if (letter == 'b' && is_made) made.push_back(id);
+  });
+  return made;
+}
+
+// The numbers that the buffers which a block makes have in its later rounds. `length`: of a round.
+std::map<Id, ReproducerMemory::LaterNumbers> later_numbers(const std::vector<Step>& steps, std::size_t begin,
+                                                           std::size_t length) {
+  std::map<Id, ReproducerMemory::LaterNumbers> numbers;
+  for (std::size_t i = begin; i < begin + length && i + length < steps.size(); ++i) {
+    const std::vector<Id> first = buffers_made_by(steps[i]), second = buffers_made_by(steps[i + length]);
+    const bool more = i + 2 * length < steps.size() && steps[i + 2 * length].in.round == 2;
+    const std::vector<Id> third = more ? buffers_made_by(steps[i + 2 * length]) : second;
+    for (std::size_t k = 0; k < first.size() && k < second.size() && k < third.size(); ++k)
+      numbers[first[k]] = {second[k], third[k] - second[k]};
+  }
+  return numbers;
+}
+
+}  // namespace
 
 // The first round of a block is written, in a loop. A program that was cut in a later round ends there with the loop.
 void Exporter::write_block() {
@@ -85,10 +115,14 @@ void Exporter::write_block() {
   const auto in_round = [&](std::uint32_t round) {
     return step_ < steps.size() && steps[step_].in.block == in.block && steps[step_].in.round == round;
   };
-  for (; in_round(0) && error_.empty(); ++step_) write_step(steps[step_]);
+  for (; in_round(0); ++step_) {}
+  const std::size_t length = step_ - begin;
+  if (in_round(1)) memory_.in_rounds(later_numbers(steps, begin, length));
+  for (step_ = begin; in_round(0) && error_.empty(); ++step_) write_step(steps[step_]);
+  memory_.in_rounds({});
   if (!error_.empty() || !in_round(1)) return;
   text_.in_loop(from, "round", in.rounds);
-  follow_rounds(begin, step_ - begin);
+  follow_rounds(begin, length);
 }
 
 void Exporter::follow_rounds(std::size_t begin, std::size_t length) {

@@ -58,7 +58,10 @@ void ReproducerMemory::place(const std::string& name, MemoryKind memory, std::ui
 void ReproducerMemory::fill(Id buffer, std::uint64_t bytes, std::uint64_t seed) {
   if (!contents_matter_) return;
   text_.need(HelperFunction::kFill);
-  text_.line(fmt::format("fill(b{}, {}, {}, {}{});", buffer, bytes, buffer, seed, seed >> 63 == 0 ? "" : "ull"));
+  std::string number = fmt::format("{}", buffer);  // the pattern depends on it
+  if (const auto later = numbers_.find(buffer); later != numbers_.end())
+    number = fmt::format("round == 0 ? {} : {} + (round - 1) * {}", buffer, later->second.second, later->second.growth);
+  text_.line(fmt::format("fill(b{}, {}, {}, {}{});", buffer, bytes, number, seed, seed >> 63 == 0 ? "" : "ull"));
 }
 
 void ReproducerMemory::release(Id buffer, MemoryKind memory) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "verify/export/names.h"
 #include "verify/export/text.h"
@@ -21,6 +23,12 @@ class ReproducerMemory {
   void declare_arenas(const NeedsOfFile& known);
   // Declares a variable for the next place in the arena, or for memory of its own.
   void place(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device);
+  // What follows stands in the loop of a block, in which these buffers have another number in each round: the number in
+  // the second round, and how much it grows with each later one.
+  struct LaterNumbers {
+    Id second = 0, growth = 0;
+  };
+  void in_rounds(std::map<Id, LaterNumbers> numbers) { numbers_ = std::move(numbers); }
   // Fills a buffer with the pattern of a seed.
   void fill(Id buffer, std::uint64_t bytes, std::uint64_t seed);
   // Frees memory that is not in an arena.
@@ -33,6 +41,7 @@ class ReproducerMemory {
   NeedsOfFile& needs_;
   const Reproducer& reproducer_;
   bool in_arena_, contents_matter_;
+  std::map<Id, LaterNumbers> numbers_;
   std::deque<std::uint64_t> places_;  // offsets in the arenas that are not taken yet
 };
 

@@ -28,9 +28,14 @@ bool FurtherRuns::holds(const std::function<Look()>& attempt) {
   judgement_.verdict = VerdictKind::kDiverge;
   judgement_.reason.clear();  // of an earlier run
   if (look.quirk == nullptr && pairs_.subject().contained()) {
-    pairs_.subject().start_afresh();
-    look = attempt();
+    const unsigned most = look.died ? kRateRuns : 1;
+    for (unsigned k = 0; k < most && !look.quirk && (k == 0 || look.clean); ++k) {
+      judgement_.sometimes = k != 0;
+      pairs_.subject().start_afresh();
+      look = attempt();
+    }
     if (look.clean) {
+      judgement_.sometimes = false;
       judgement_.verdict = VerdictKind::kPoisoned;
       judgement_.reason =
           fmt::format("a divergence of a further run that did not show again in a fresh process ({})", seen);
@@ -47,7 +52,8 @@ bool FurtherRuns::holds(const std::function<Look()>& attempt) {
 // the run without a failure.
 void FurtherRuns::every_call_fails() {
   const std::uint64_t calls = pair_.subject.calls;
-  const std::uint64_t stride = std::max<std::uint64_t>(1, calls / kMaxFailedCalls);
+  const std::uint64_t most = kMaxCallsWhileFailing / std::max<std::uint64_t>(1, calls);
+  const std::uint64_t stride = std::max<std::uint64_t>(1, calls / std::clamp(most, kLeastFailedCalls, kMaxFailedCalls));
   for (std::uint64_t nth = 1; nth <= calls; nth += stride) {
     RunOptions options;
     options.poison = options.isolation = options.failures = false;
@@ -64,7 +70,8 @@ void FurtherRuns::every_call_fails() {
       if (clean) return Look{true, nullptr};
       return Look{false, pairs_.explain(program_, expected, failed.observation),
                   fmt::format("call {} of the graph API failing: {}", nth,
-                              divergence_text(differences, failed.observation.violations))};
+                              divergence_text(differences, failed.observation.violations)),
+                  failed.observation.death.has_value()};
     });
     if (held && fewer_calls()) break;
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP4)];
@@ -97,7 +104,8 @@ void FurtherRuns::every_order() {
       differences = compare(program_, expected, other.observation);
       if (differences.empty()) return Look{true, nullptr};
       return Look{false, pairs_.explain(program_, expected, other.observation),
-                  fmt::format("schedule {}: {}", options.schedule_seed, divergence_text(differences))};
+                  fmt::format("schedule {}: {}", options.schedule_seed, divergence_text(differences)),
+                  other.observation.death.has_value()};
     });
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP5)];
     if (held) continue;
@@ -136,7 +144,8 @@ void FurtherRuns::however_built() {
       // The quirk has to be found in the program that ran: its steps differ from the first program's.
       const Observation wanted = pairs_.run_baseline(variant.derived.program, other.script);
       return Look{false, pairs_.explain(variant.derived.program, wanted, other.observation),
-                  fmt::format("{}: {}", variant.change, divergence_text(differences))};
+                  fmt::format("{}: {}", variant.change, divergence_text(differences)),
+                  other.observation.death.has_value()};
     });
     if (lacking) continue;
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP9)];
@@ -185,7 +194,7 @@ void FurtherRuns::by_streams() {
       return Look{
           false,
           pairs_.explain(variant->program, pairs_.run_baseline(variant->program, other.script), other.observation),
-          fmt::format("{}: {}", change.name, divergence_text(differences))};
+          fmt::format("{}: {}", change.name, divergence_text(differences)), other.observation.death.has_value()};
     });
     if (supported) ++judgement_.exercised[static_cast<std::size_t>(change.property)];
     if (held || judgement_.verdict != VerdictKind::kDiverge) continue;

@@ -17,6 +17,10 @@ namespace verify {
 
 // At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.
 inline constexpr std::uint64_t kMaxFailedCalls = 32;
+// Bounds the calls that all those runs make together: a program of more calls than a kMaxFailedCalls-th of it has fewer
+// calls fail, but kLeastFailedCalls at the least.
+inline constexpr std::uint64_t kMaxCallsWhileFailing = 1 << 16;
+inline constexpr std::uint64_t kLeastFailedCalls = 4;
 
 class FurtherRuns {
  public:
@@ -36,8 +40,10 @@ class FurtherRuns {
     bool clean = false;
     const Quirk* quirk = nullptr;  // the quirk that explains the difference
     std::string what = {};         // the run and its differences
+    bool died = false;             // the run ended the subject's process
   };
-  // Makes a further run and returns whether it holds. If not, sets the verdict.
+  // Makes a further run and returns whether it holds. If not, sets the verdict. A death that a fresh process does not
+  // show again gets kRateRuns fresh processes to show.
   bool holds(const std::function<Look()>& attempt);
   [[nodiscard]] std::vector<CostMeasurement> measure_costs();
 

@@ -45,6 +45,27 @@ constexpr const char* kEverything =
     "seed=5\n"
     "free b3\ndestroy e0\ndestroy g1\ndestroy v0\ndestroy s1\n";
 
+constexpr const char* kBlock =
+    "buffer b0 64\nrepeat 5\nbuffer b1 64\ngraph g0\nempty g0.n0\ninstantiate e0 g0\n"
+    "launch e0 s0\nsync device\ndestroy e0\ndestroy g0\nfree b1\nend\n";
+
+TEST(Reproducer, ABlockThatRepeatsIsALoop) {
+  verify::Reproducer reproducer = of(kBlock);
+  reproducer.bytes.push_back({reproducer.program.steps.size(), 0, 0, "00"});
+  const std::string text = text_of(reproducer);
+  EXPECT_THAT(text, ContainsRegex("for \\(int round = 0; round < 5; \\+\\+round\\) \\{"));
+  EXPECT_EQ(text.find("hipGraphCreate("), text.rfind("hipGraphCreate("));
+  EXPECT_THAT(text, HasSubstr("fill(b1, 64, round == 0 ? 1 : 2 + (round - 1) * 1, 0)"));
+}
+
+TEST(Reproducer, ABlockWhoseRoundsEndDifferentlyHasNoForm) {
+  verify::Reproducer reproducer = of(kBlock);
+  reproducer.statuses[12].error = "hipErrorInvalidValue";
+  const hip::Result<std::string> text = verify::to_reproducer(reproducer, ReproducerForm::kHip);
+  ASSERT_FALSE(text.ok());
+  EXPECT_THAT(text.error().message, HasSubstr("the rounds of a block end differently"));
+}
+
 TEST(Reproducer, EveryCommandIsWrittenAsItsHipCall) {
   const std::string text = text_of(of(kEverything));
   for (const char* call : {"hipMalloc(&b0, 4096)",
