@@ -31,6 +31,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.poison = options.poison;
   run.keep_passed = !options.poison;
   run.failures = options.failures;
+  run.signature = options.signature;
   RunPair pair = pairs_.run(program, run);
   const Quirk* quirk = pairs_.explain(program, pair.divergence, pair.reverse);
   const bool could_run = pair.subject.unsupported.empty();
@@ -43,6 +44,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   }
   Judgement judgement;
   judgement.exercised = pair.subject.exercised;
+  judgement.signature = pair.subject.signature;
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
   ++judgement
         .exercised[static_cast<std::size_t>(PropertyId::kP11)];  // the program came to an end: the caller watches that

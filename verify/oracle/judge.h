@@ -25,6 +25,7 @@ struct JudgeOptions {
   bool failures = true;             // obey `fail` commands; off likewise
   bool cycles = false;              // P8, the program's commands again and again
   bool costs = false;               // P10, of programs with wide enough fans
+  bool signature = false;           // note what the runtime does, in the first run of the subject
   bool confirm = true;              // look for a subject process's divergence in a fresh one; off while shrinking
 };
 
