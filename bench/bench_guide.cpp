@@ -36,7 +36,7 @@ constexpr const char* kNames[] = {"generated", "guided by the language", "guided
 constexpr const char* kCounts[] = {"programs", "pairs", "numbers", "signatures", "corpus", "seconds"};
 using Counts = std::array<double, std::size(kCounts)>;
 
-// What the programs of one turn met.
+// Counts of the things that the programs of one turn met.
 class Met {
  public:
   void add(const verify::Program& program, const fuzz::Signature& signature) {

@@ -19,7 +19,7 @@
 
 namespace fuzz {
 
-// What a runtime did during a program (verify::Observation::signature), where that was noted.
+// The signature of a program's run (verify::Observation::signature), where it was noted.
 using Signature = std::vector<std::uint16_t>;
 
 // The features and pairs that programs have met so far, and the signatures of their runs.

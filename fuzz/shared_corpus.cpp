@@ -41,7 +41,7 @@ std::string comment_of(const Signature& signature) {
   return line + "\n";
 }
 
-// Of the first line, where it is such a comment.
+// The signature in the first line, where that is such a comment.
 Signature signature_noted_in(const std::string& path) {
   std::ifstream file(path);
   std::string line;
