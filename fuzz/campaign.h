@@ -39,6 +39,7 @@ struct CampaignOptions {
   // A folder for programs that tasks exchange while they run (fuzz/shared_corpus.h), or empty. With it, programs depend
   // on the times of exchanges.
   std::string shared_corpus;
+  bool guided_by_runtime = false;  // the shared corpus keeps what made the runtime do something new, where that is seen
   std::string db;  // the database that the campaign is kept in and continues from, with a corpus of its own
   std::function<void(const verify::Finding&)> found;  // called for each cause, once it is kept; or empty
   // With a database: copies it to where it outlives this machine, every `copy_every` seconds, before `found` is called,

@@ -169,7 +169,7 @@ hip::Result<Corpus> CampaignMemory::corpus() {
 hip::Status CampaignMemory::keep_program(const std::string& text) {
   const std::optional<verify::Program> program = parse_valid(text);
   // A worker knows the coverage of its own programs only, so another worker may have reported the same coverage.
-  if (!program || !seen_.add(*program)) return {};
+  if (!program || seen_.add(*program) == 0) return {};
   return database_.run("INSERT OR IGNORE INTO corpus (program, covers, session, added) VALUES (?, ?, ?, ?)",
                        {text, covers(*program), session_, now()});
 }

@@ -29,25 +29,37 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-bool note(const std::vector<std::uint64_t>& counts, std::vector<bool>& seen) {
+std::size_t note(const std::vector<std::uint64_t>& counts, std::vector<bool>& seen) {
   seen.resize(counts.size(), false);
-  bool fresh = false;
+  std::size_t fresh = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0 || seen[i]) continue;
     seen[i] = true;
-    fresh = true;
+    ++fresh;
   }
   return fresh;
 }
 
 }  // namespace
 
-bool CoverageSeen::add(const verify::Program& program) {
+std::size_t CoverageSeen::add(const verify::Program& program, const Signature& signature) {
   std::vector<std::uint64_t> features(verify::feature_names().size(), 0), pairs(verify::coverage_pairs().size(), 0);
   verify::count_features(program, features);
   verify::count_pairs(program, pairs);
-  const bool new_feature = note(features, features_), new_pair = note(pairs, pairs_);
-  return new_feature || new_pair;
+  return note(features, features_) + note(pairs, pairs_) + add(signature);
+}
+
+std::size_t CoverageSeen::add(const Signature& signature) {
+  std::size_t fresh = 0;
+  for (const std::uint16_t deed : signature) {
+    if (!done_by_runtime_[deed]) ++fresh;
+    done_by_runtime_[deed] = true;
+  }
+  return fresh;
+}
+
+bool CoverageSeen::has_all_of(const Signature& signature) const {
+  return std::ranges::all_of(signature, [&](std::uint16_t deed) { return done_by_runtime_[deed]; });
 }
 
 hip::Result<Corpus> Corpus::load(const std::string& folder) {
@@ -82,7 +94,7 @@ std::string entry_name(const verify::Program& program) {
   return fmt::format("{:0{}x}", hash_of(verify::print_program(program)), kEntryName);
 }
 
-hip::Status keep_entry(const std::string& folder, const verify::Program& program) {
+hip::Status keep_entry(const std::string& folder, const verify::Program& program, const std::string& comment) {
   const std::string text = verify::print_program(program), name = entry_name(program);
   const fs::path path = fs::path(folder) / (name + ".program");
   std::error_code error;
@@ -90,17 +102,21 @@ hip::Status keep_entry(const std::string& folder, const verify::Program& program
   // Workers of several machines may write the same program at once: each writes a file of its own and renames it.
   const fs::path temporary = fs::path(folder) / fmt::format(".{}.{}.{}", name, node(), getpid());
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << text;
+  file << comment << text;
   file.close();
   if (file) fs::rename(temporary, path, error);
   if (!file || error) return hip::Error{1, fmt::format("{} cannot be written", path.string())};
   return write_code_objects(path.string(), text);
 }
 
+bool is_mutant(std::uint64_t index) {
+  return index % kMutantEvery != 0;
+}
+
 verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
-                           const verify::GeneratorOptions& options) {
+                           const verify::GeneratorOptions& options, bool mutant) {
   const std::vector<verify::Program>& programs = corpus.programs();
-  if (programs.empty() || index % kMutantEvery == 0) return verify::campaign_program(seed, index, options);
+  if (programs.empty() || !mutant) return verify::campaign_program(seed, index, options);
   verify::RandomChoices choices = verify::campaign_choices(seed, index);
   const verify::Program& base = programs[choices.below(programs.size())];
   const verify::Program& other = programs[choices.below(programs.size())];

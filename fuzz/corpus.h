@@ -19,14 +19,20 @@
 
 namespace fuzz {
 
-// The features and pairs that programs have met so far.
+// The signature of a program's run (verify::Observation::signature), where it was noted.
+using Signature = std::vector<std::uint16_t>;
+
+// The features and pairs that programs have met so far, and the signatures of their runs.
 class CoverageSeen {
  public:
-  // Whether `program` meets something new; from then on that is known.
-  bool add(const verify::Program& program);
+  // How much of what `program` meets is new; from then on it is known.
+  std::size_t add(const verify::Program& program, const Signature& signature = {});
+  std::size_t add(const Signature& signature);
+  [[nodiscard]] bool has_all_of(const Signature& signature) const;
 
  private:
   std::vector<bool> features_, pairs_;
+  std::vector<bool> done_by_runtime_ = std::vector<bool>(std::size_t{1} << 16);
 };
 
 class Corpus {
@@ -57,11 +63,14 @@ class Corpus {
 // The name of a program's file, without its extension: so many hexadecimal digits.
 inline constexpr std::size_t kEntryName = 16;
 [[nodiscard]] std::string entry_name(const verify::Program& program);
-// Writes `program` into the folder, whole or not at all; an existing file is left alone.
-[[nodiscard]] hip::Status keep_entry(const std::string& folder, const verify::Program& program);
+// Writes `program` into the folder, after the comment, whole or not at all; an existing file is left alone.
+[[nodiscard]] hip::Status keep_entry(const std::string& folder, const verify::Program& program,
+                                     const std::string& comment = "");
 
-// The campaign's `index`-th program.
+// Whether the campaign's `index`-th program is a mutant, where the index alone decides.
+[[nodiscard]] bool is_mutant(std::uint64_t index);
+// The campaign's `index`-th program; generated where the corpus has nothing to mutate.
 [[nodiscard]] verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
-                                         const verify::GeneratorOptions& options);
+                                         const verify::GeneratorOptions& options, bool mutant);
 
 }  // namespace fuzz

@@ -42,8 +42,11 @@ CLI::Option* add_judging(CLI::App& app, fuzz::CampaignCommand& campaign) {
   app.add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
-  app.add_option("--shared-corpus", o.shared_corpus,
-                 "Folder of programs that tasks exchange while they run; a seed does not repeat their programs");
+  auto* shared = app.add_option("--shared-corpus", o.shared_corpus,
+                                "Folder of programs that tasks exchange while they run; a seed does not repeat theirs");
+  app.add_flag("--guide-runtime", o.guided_by_runtime,
+               "Share as well what made the runtime do something new (rocm-soft)")
+      ->needs(shared);
   app.add_option("--accept", campaign.accept, "File of known causes, one a line; they do not fail the campaign");
   return programs;
 }

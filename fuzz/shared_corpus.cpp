@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "fuzz/files.h"
@@ -27,16 +30,63 @@ bool is_damaged(const fs::path& file, const verify::Program& program) {
   return is_name && name != entry_name(program);
 }
 
+constexpr double kFade = 0.99;             // of what a program met, with each further program
+constexpr std::uint64_t kOtherEvery = 16;  // of so many programs, one is generated and one a mutant in any case
+constexpr std::string_view kSignature = "# signature";
+
+std::string comment_of(const Signature& signature) {
+  if (signature.empty()) return {};
+  std::string line(kSignature);
+  for (const std::uint16_t number : signature) line += fmt::format(" {:x}", number);
+  return line + "\n";
+}
+
+// The signature in the first line, where that is such a comment.
+Signature signature_noted_in(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  Signature signature;
+  if (!std::getline(file, line) || !line.starts_with(kSignature)) return signature;
+  std::istringstream numbers(line.substr(kSignature.size()));
+  for (unsigned number = 0; numbers >> std::hex >> number;) {
+    signature.push_back(static_cast<std::uint16_t>(number));
+  }
+  return signature;
+}
+
 }  // namespace
 
 bool SharedCorpus::due() const {
   return exchanged_ns_ == 0 || seconds_since(exchanged_ns_) >= kSecondsBetween;
 }
 
-bool SharedCorpus::offer(const verify::Program& program) {
-  if (!met_.add(program) || !verify::foreign_kernels_of(program).empty()) return false;
-  offered_.push_back(program);
+bool SharedCorpus::wants_mutant(std::uint64_t index) {
+  mutant_ = is_mutant(index);
+  if (guided_ && index % kOtherEvery >= 2) mutant_ = mutated_.rate() > generated_.rate();
+  chosen_ns_ = steady_ns();
+  return mutant_;
+}
+
+bool SharedCorpus::offer(const verify::Program& program, const Signature& signature,
+                         const std::function<Signature()>& again) {
+  Signature certain = guided_ ? repeated(signature, again) : Signature();
+  const std::size_t fresh = met_.add(program, certain);
+  Yield& yield = mutant_ ? mutated_ : generated_;
+  yield.fresh = yield.fresh * kFade + static_cast<double>(fresh);
+  yield.seconds = yield.seconds * kFade + seconds_since(chosen_ns_);
+  if (fresh == 0 || !verify::foreign_kernels_of(program).empty()) return false;
+  offered_.push_back({program, std::move(certain)});
   return true;
+}
+
+Signature SharedCorpus::repeated(const Signature& signature, const std::function<Signature()>& again) {
+  if (met_.has_all_of(signature)) return signature;
+  const Signature second = again();
+  Signature both, once;
+  std::ranges::set_intersection(signature, second, std::back_inserter(both));
+  std::ranges::set_symmetric_difference(signature, second, std::back_inserter(once));
+  met_.add(once);  // not looked for again
+  return both;
 }
 
 void SharedCorpus::read(const std::string& path, News& news) {
@@ -45,8 +95,9 @@ void SharedCorpus::read(const std::string& path, News& news) {
   if (!program) return news.problems.push_back(program.error().message);
   if (is_damaged(path, program.value())) return news.problems.push_back(path + " is not what its name says");
   if (!verify::foreign_kernels_of(program.value()).empty()) return;
-  met_.add(program.value());
-  if (met_by_entries_.add(program.value())) news.programs.push_back(std::move(program).value());
+  const Signature signature = guided_ ? signature_noted_in(path) : Signature();
+  met_.add(program.value(), signature);
+  if (met_by_entries_.add(program.value(), signature) != 0) news.programs.push_back(std::move(program).value());
 }
 
 SharedCorpus::News SharedCorpus::exchange() {
@@ -60,10 +111,11 @@ SharedCorpus::News SharedCorpus::exchange() {
   if (error) news.problems.push_back(fmt::format("{} cannot be read: {}", folder_, error.message()));
   std::ranges::sort(files);
   for (const fs::path& file : files) read(file.string(), news);
-  for (const verify::Program& program : std::exchange(offered_, {})) {
-    if (!met_by_entries_.add(program)) continue;
+  for (const auto& [program, signature] : std::exchange(offered_, {})) {
+    if (met_by_entries_.add(program, signature) == 0) continue;
     known_.insert(entry_name(program) + ".program");
-    if (!keep_entry(folder_, program)) news.problems.push_back(folder_ + " takes no more programs");
+    if (!keep_entry(folder_, program, comment_of(signature)))
+      news.problems.push_back(folder_ + " takes no more programs");
   }
   exchanged_ns_ = steady_ns();
   return news;

@@ -72,6 +72,14 @@ std::uint64_t steady_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+Signature signature_of(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks) {
+  verify::RunOptions options;
+  options.schedule_seed = checks.schedule_seed;
+  options.isolation = checks.isolation;
+  options.signature = true;
+  return setup.subject().run(program, options).observation.signature;
+}
+
 void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides when its workers end
@@ -80,30 +88,35 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
   ProgramCounter counter;
   Corpus corpus = *options.corpus;
   std::optional<SharedCorpus> shared;
-  if (!options.shared.empty()) shared.emplace(options.shared);
+  if (!options.shared.empty()) shared.emplace(options.shared, options.guided);
   CoverageSeen seen = corpus.seen();
   const bool collects = corpus.reports() || !corpus.folder().empty();
-  std::optional<std::uint64_t> again = options.again;
+  std::optional<std::uint64_t> place_again = options.again;
   while (true) {
-    const std::uint64_t place = again ? *again : next_place(board, *options.share.deal);
-    again.reset();
+    const std::uint64_t place = place_again ? *place_again : next_place(board, *options.share.deal);
+    place_again.reset();
     const std::uint64_t index = options.share.first + place * options.share.stride;
     if (index >= options.share.end) break;
     if (shared && shared->due()) exchange(*shared, corpus, pipe_end);
     board.index.store(index, kRelaxed);
     const std::uint64_t started = steady_ns();
     board.busy_since_ns.store(started, std::memory_order_release);
-    const verify::Program program = program_of(corpus, options.seed, index, setup.generator(options.size, index));
+    const bool mutant = shared ? shared->wants_mutant(index) : is_mutant(index);
+    const verify::Program program =
+        program_of(corpus, options.seed, index, setup.generator(options.size, index), mutant);
     if (shared) tell(pipe_end, {{"kind", "judging"}, {"program", verify::print_program(program)}});
     const std::uint64_t generated = steady_ns();
-    const verify::Judgement judgement = setup.judge().judge(program, campaign_checks(index));
+    verify::JudgeOptions checks = campaign_checks(index);
+    checks.signature = options.guided;
+    const verify::Judgement judgement = setup.judge().judge(program, checks);
+    const auto again = [&] { return signature_of(setup, program, checks); };
+    if (shared && shared->offer(program, judgement.signature, again)) corpus.add(program);
     board.busy_since_ns.store(0, std::memory_order_release);
     board.generate_ns.fetch_add(generated - started, kRelaxed);
     board.judge_ns.fetch_add(steady_ns() - generated, kRelaxed);
     counter.add(program, judgement, board);
     report(pipe_end, index, judgement);
-    if (collects && seen.add(program)) keep(corpus, program, pipe_end);
-    if (shared && shared->offer(program)) corpus.add(program);
+    if (collects && seen.add(program) != 0) keep(corpus, program, pipe_end);
     if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) {
       if (shared) exchange(*shared, corpus, pipe_end);
       _exit(kRestart);

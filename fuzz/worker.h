@@ -29,6 +29,7 @@ struct WorkerOptions {
   Share share;
   const Corpus* corpus = nullptr;      // never null when a worker runs; outlives the worker
   std::string shared;                  // the folder of a SharedCorpus, or empty
+  bool guided = false;                 // as CampaignOptions::guided_by_runtime
   std::optional<std::uint64_t> again;  // a place that was dealt before and is judged first
 };
 
@@ -43,6 +44,9 @@ struct WorkerOptions {
 // runtime which cannot be trusted.
 inline constexpr int kRestart = 75;
 [[noreturn]] void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end);
+
+// Runs the program on the subject once more, as a judgement with these checks runs it first.
+[[nodiscard]] Signature signature_of(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks);
 
 [[nodiscard]] std::uint64_t steady_ns();
 [[nodiscard]] inline double seconds_since(std::uint64_t ns) {

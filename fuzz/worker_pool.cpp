@@ -59,7 +59,9 @@ hip::Status WorkerPool::start(std::uint64_t first_place) {
 hip::Status WorkerPool::start(Worker& worker, Place again) {
   hip::Result<Child> child = Child::start([&](int fd) {
     found_.leave_memory();
-    run_worker(setup_, {options_.seed, options_.size, worker.share, &corpus_, options_.shared_corpus, again},
+    run_worker(setup_,
+               {options_.seed, options_.size, worker.share, &corpus_, options_.shared_corpus,
+                options_.guided_by_runtime, again},
                *worker.board, fd);
   });
   if (!child) return child.error();

@@ -24,4 +24,12 @@ size_t hgagent_last_fault(char* text, size_t size) {
 uint64_t hgagent_counters(uint32_t counter) {
   return Machine::get().counter(counter);
 }
+
+void hgagent_signature_begin() {
+  Machine::get().signature().begin();
+}
+
+size_t hgagent_signature(uint16_t* features, size_t size) {
+  return Machine::get().signature().read(features, size);
+}
 }

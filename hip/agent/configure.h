@@ -71,6 +71,12 @@ size_t hgagent_last_fault(char* text, size_t size);
 /* The value of a counter of `enum hgagent_counter`; 0 for any other number. */
 uint64_t hgagent_counters(uint32_t counter);
 
+/* What the runtime does from here on is noted, and what was noted before is forgotten. */
+void hgagent_signature_begin(void);
+/* The signature since hgagent_signature_begin (hip/agent/signature.h): different numbers, ascending. Returns how many
+ * there are; writes at most `size` of them. */
+size_t hgagent_signature(uint16_t* features, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

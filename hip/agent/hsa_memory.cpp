@@ -21,6 +21,11 @@ namespace {
 
 constexpr auto kInvalidPool = static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
 
+hsa_status_t noted(agent::Event event, u64 kind, u64 details, hsa_status_t status) {
+  Machine::get().signature().note(event, kind << 16 | static_cast<u64>(status & 0xffff), details);
+  return status;
+}
+
 // The set of the agents in a list; false if a handle is no agent's.
 bool set_of(const Machine& machine, const hsa_agent_t* agents, std::size_t count, AgentSet& set) {
   set = 0;
@@ -68,8 +73,12 @@ hsa_status_t start_copy(Machine& machine, agent::CopyWork work, hsa_agent_t to, 
   // Accesses are checked for the agent that is not the host; for two such agents, for the one that is written to.
   const u32 owner = std::max(u32{1}, to_agent != agent::kHostAgent ? to_agent : from_agent);
   if (engine < 0) engine = to_agent != agent::kHostAgent ? 0 : 1;
+  const agent::CopyShape& s = work.shape;
+  const u64 kind =
+      u64{s.height * s.depth > 1} << 2 | u64{to_agent != agent::kHostAgent} << 1 | u64{from_agent != agent::kHostAgent};
+  const u64 size = agent::size_class(s.width * s.height * s.depth);
   machine.engine(owner, static_cast<u32>(engine)).add(std::move(work));
-  return HSA_STATUS_SUCCESS;
+  return noted(agent::Event::kCopy, kind, size, HSA_STATUS_SUCCESS);
 }
 
 // `engine` -1: the usual engine of that direction.
@@ -219,7 +228,8 @@ hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t s
   if (!agent::find_pool(machine, handle, pool)) return kInvalidPool;
   if (ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   u64 address = 0;
-  const hsa_status_t status = agent::allocate(machine, pool, size, &address);
+  const hsa_status_t status = noted(agent::Event::kAllocate, u64{pool.index}, agent::size_class(size),
+                                    agent::allocate(machine, pool, size, &address));
   *ptr = pointer_to(address);
   return status;
 }
@@ -227,7 +237,7 @@ hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t s
 hsa_status_t hsa_amd_memory_pool_free(void* ptr) {
   if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr) return HSA_STATUS_SUCCESS;
-  return agent::release(Machine::get(), address_of(ptr));
+  return noted(agent::Event::kFree, 0, 0, agent::release(Machine::get(), address_of(ptr)));
 }
 
 hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t* agents, const uint32_t* /*flags*/,
@@ -255,7 +265,8 @@ hsa_status_t hsa_amd_memory_lock_to_pool(void* pointer, size_t size, hsa_agent_t
   }
   if (agent_pointer == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   *agent_pointer = nullptr;
-  const hsa_status_t status = lock_memory(machine, pointer, size, agents, count);
+  const hsa_status_t status =
+      noted(agent::Event::kLock, 0, agent::size_class(size), lock_memory(machine, pointer, size, agents, count));
   if (status == HSA_STATUS_SUCCESS) *agent_pointer = pointer;
   return status;
 }
@@ -268,7 +279,7 @@ hsa_status_t hsa_amd_memory_unlock(void* pointer) {
   if (!machine.map().erase(address_of(pointer), Kind::kLocked, &range)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   // The caller may unmap the pages now: no kernel and no copy may still use them.
   static_cast<void>(machine.map().quiesce());
-  return HSA_STATUS_SUCCESS;
+  return noted(agent::Event::kUnlock, 0, 0, HSA_STATUS_SUCCESS);
 }
 
 hsa_status_t hsa_memory_register(void* pointer, size_t size) {
@@ -290,7 +301,7 @@ hsa_status_t hsa_memory_copy(void* to, const void* from, size_t size) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   std::memmove(to, from, size);
-  return HSA_STATUS_SUCCESS;
+  return noted(agent::Event::kHostCopy, 0, agent::size_class(size), HSA_STATUS_SUCCESS);
 }
 
 hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info, void* (*alloc)(size_t),
@@ -371,7 +382,8 @@ hsa_status_t hsa_amd_vmem_address_reserve_align(void** va, size_t size, uint64_t
   if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (va == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   u64 base = 0;
-  const hsa_status_t status = Machine::get().virtual_memory().reserve(size, address, alignment, &base);
+  const hsa_status_t status = noted(agent::Event::kReserve, 0, agent::size_class(size),
+                                    Machine::get().virtual_memory().reserve(size, address, alignment, &base));
   *va = pointer_to(base);
   return status;
 }
@@ -400,12 +412,14 @@ hsa_status_t hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t memory) {
 hsa_status_t hsa_amd_vmem_map(void* va, size_t size, size_t offset, hsa_amd_vmem_alloc_handle_t memory,
                               uint64_t /*flags*/) {
   if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return Machine::get().virtual_memory().map(address_of(va), size, offset, memory.handle);
+  return noted(agent::Event::kMap, 0, agent::size_class(size),
+               Machine::get().virtual_memory().map(address_of(va), size, offset, memory.handle));
 }
 
 hsa_status_t hsa_amd_vmem_unmap(void* va, size_t size) {
   if (!Machine::get().running()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return Machine::get().virtual_memory().unmap(address_of(va), size);
+  return noted(agent::Event::kUnmap, 0, agent::size_class(size),
+               Machine::get().virtual_memory().unmap(address_of(va), size));
 }
 
 hsa_status_t hsa_amd_vmem_set_access(void* va, size_t size, const hsa_amd_memory_access_desc_t* list, size_t count) {
@@ -423,7 +437,8 @@ hsa_status_t hsa_amd_vmem_set_access(void* va, size_t size, const hsa_amd_memory
     if (p == HSA_ACCESS_PERMISSION_RO || p == HSA_ACCESS_PERMISSION_RW) readers |= agent::agent_bit(index);
     if (p == HSA_ACCESS_PERMISSION_WO || p == HSA_ACCESS_PERMISSION_RW) writers |= agent::agent_bit(index);
   }
-  return machine.virtual_memory().set_access(address_of(va), size, agents, readers, writers);
+  return noted(agent::Event::kAccess, u64{readers} << 16 | writers, 0,
+               machine.virtual_memory().set_access(address_of(va), size, agents, readers, writers));
 }
 
 hsa_status_t hsa_amd_vmem_get_access(void* va, hsa_access_permission_t* permission, hsa_agent_t handle) {

@@ -22,6 +22,7 @@
 #include "hip/agent/queue.h"
 #include "hip/agent/schedule.h"
 #include "hip/agent/signals.h"
+#include "hip/agent/signature.h"
 #include "hip/agent/virtual_memory.h"
 
 namespace agent {
@@ -71,6 +72,7 @@ class Machine {
   [[nodiscard]] Signals& signals() { return signals_; }
   [[nodiscard]] Schedule& schedule() { return schedule_; }
   [[nodiscard]] Faults& faults() { return faults_; }
+  [[nodiscard]] Signature& signature() { return signature_; }
   [[nodiscard]] Code& code() { return *code_; }
   [[nodiscard]] Handlers& handlers() { return *handlers_; }
   [[nodiscard]] VirtualMemory& virtual_memory() { return *virtual_memory_; }
@@ -108,6 +110,7 @@ class Machine {
   Signals signals_{map_};
   Schedule schedule_;
   Faults faults_;
+  Signature signature_;
 
   std::vector<std::unique_ptr<Heap>> heaps_;
   std::unique_ptr<VirtualMemory> virtual_memory_;

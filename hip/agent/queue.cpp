@@ -14,7 +14,8 @@ namespace {
 
 constexpr u64 kPacketBytes = 64;
 constexpr u64 kForever = ~u64{0};
-constexpr u32 kWindow = 8;  // packets that a seed may reorder at a time
+constexpr std::string_view kOwnKernels = "__amd_";  // of AMD's runtime
+constexpr u32 kWindow = 8;                          // packets that a seed may reorder at a time
 constexpr std::chrono::microseconds kSpin{20};
 
 u32 type_of(u16 header) {
@@ -72,8 +73,27 @@ Queue::~Queue() {
 
 void Queue::ring(u64 index) {
   u64 known = rung_.load(std::memory_order_relaxed);
+  // Noted before they may be taken: a packet's slot is used again after that.
+  if (machine_.signature().on()) {
+    for (u64 at = known; at <= index; ++at) note(at);
+  }
   while (known < index + 1 && !rung_.compare_exchange_weak(known, index + 1, std::memory_order_seq_cst)) {}
   bell_.knock();
+}
+
+void Queue::note(u64 index) {
+  const u16 header = header_at(index);
+  const u64 kind = u64{type_of(header)} << 1 | u64{has_barrier(header)};
+  if (type_of(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
+    return machine_.signature().note_packet(request_.index, kind, 0);
+  const auto& packet = *reinterpret_cast<const hsa_kernel_dispatch_packet_t*>(packet_at(index));
+  const FoundKernel found = machine_.code().kernel_at(packet.kernel_object);
+  const std::string_view name = found.kernel == nullptr ? "" : std::string_view(found.kernel->name);
+  const u64 hash = std::hash<std::string_view>{}(name);
+  const u64 own = name.starts_with(kOwnKernels) ? hash << 9 : 0;
+  const u64 items = u64{packet.grid_size_x} * packet.grid_size_y * packet.grid_size_z;
+  machine_.signature().note_packet(request_.index, own | u64{packet.completion_signal.handle != 0} << 8 | kind,
+                                   hash << 8 | size_class(items));
 }
 
 bool Queue::idle() const {

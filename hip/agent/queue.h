@@ -62,6 +62,7 @@ class Queue {
 
  private:
   void run();
+  void note(u64 index);
   [[nodiscard]] bool wait_for_packet(u64 index);
   [[nodiscard]] u16 header_at(u64 index) const;
   [[nodiscard]] std::byte* packet_at(u64 index) const;

@@ -107,7 +107,7 @@ TEST(ExportsTest, OnlyHsasFunctionsAndOursAreExported) {
     ours += is_ours ? 1 : 0;
   }
   EXPECT_EQ(hsa, 99u);
-  EXPECT_EQ(ours, 4u);
+  EXPECT_EQ(ours, 6u);
 }
 
 TEST(ExportsTest, EveryFunctionThatARuntimeImportsIsExported) {

@@ -361,6 +361,12 @@ TEST_F(Campaign, ASharedCorpusThatCannotBeAFolderIsRefusedBeforeAnythingRuns) {
   EXPECT_THAT(outcome.output, HasSubstr("name another one"));
 }
 
+TEST_F(Campaign, AGuideNeedsASharedCorpus) {
+  const Outcome outcome = hgcheck({"campaign", "--programs", "5", "--guide-runtime"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("--shared-corpus"));
+}
+
 // Their indices do not tell their programs.
 TEST_F(Campaign, FindingsWithASharedCorpusAreFilesThatReplay) {
   const std::string subject = std::string("model:lib=") + HGCHECK_PATCHER;

@@ -33,6 +33,7 @@ Observation rich_trace() {
   observation.unsupported = "hipGraphAddNode";
   observation.harness_error = "none really";
   observation.held = {{"graphs", 3}, {"bytes of memory", 1U << 20}};
+  observation.signature = {0, 7, 65535};
   return observation;
 }
 
@@ -54,6 +55,7 @@ void expect_equal(const Observation& a, const Observation& b) {
                          b.violations[i].expected, b.violations[i].observed));
   }
   EXPECT_EQ(a.exercised, b.exercised);
+  EXPECT_EQ(a.signature, b.signature);
   ASSERT_EQ(a.held.size(), b.held.size());
   for (std::size_t i = 0; i < a.held.size(); ++i) {
     EXPECT_EQ(a.held[i].what, b.held[i].what);
@@ -79,7 +81,7 @@ TEST(Protocol, ATraceAndItsAddressesArriveAsTheyWereSent) {
 
 TEST(Protocol, ARequestArrivesAsItWasSent) {
   Request sent{StrategyKind::kUpdate, "/a/patcher.so", "U03", "hgcheck-program 1\n", {}, {1, 2, 3}, {}};
-  sent.options = {false, true, false, true, false, false, true, true, 42, 7};
+  sent.options = {false, true, false, true, false, false, true, true, true, 42, 7};
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(std::tuple(request.value().strategy, request.value().patcher, request.value().layer,
@@ -87,7 +89,7 @@ TEST(Protocol, ARequestArrivesAsItWasSent) {
             std::tuple(sent.strategy, sent.patcher, sent.layer, sent.program, sent.script));
   const RunOptions& o = request.value().options;
   EXPECT_FALSE(o.poison || o.failures || o.inspect || o.isolation);
-  EXPECT_TRUE(o.fresh_addresses && o.keep_passed && o.costs && o.held);
+  EXPECT_TRUE(o.fresh_addresses && o.keep_passed && o.costs && o.held && o.signature);
   EXPECT_EQ(o.schedule_seed, 42U);
   EXPECT_EQ(o.fail_graph_call, 7U);
 }

@@ -170,8 +170,11 @@ void LibraryPlatform::find_agent() {
   const auto configure = reinterpret_cast<decltype(&hgagent_configure)>(dlsym(library, "hgagent_configure"));
   const auto counters = reinterpret_cast<decltype(&hgagent_counters)>(dlsym(library, "hgagent_counters"));
   const auto last_fault = reinterpret_cast<decltype(&hgagent_last_fault)>(dlsym(library, "hgagent_last_fault"));
+  const auto begin = reinterpret_cast<decltype(&hgagent_signature_begin)>(dlsym(library, "hgagent_signature_begin"));
+  const auto signature = reinterpret_cast<decltype(&hgagent_signature)>(dlsym(library, "hgagent_signature"));
   if (defaults == nullptr || configure == nullptr || counters == nullptr || last_fault == nullptr) return;
-  agent_ = {configure, counters, last_fault, {}, 0};
+  if (begin == nullptr || signature == nullptr) return;
+  agent_ = {configure, counters, last_fault, begin, signature, {}, 0};
   defaults(&agent_.options);
   agent_.options.instruction_budget = kInstructionBudget;
 }
@@ -227,6 +230,17 @@ std::vector<Held> LibraryPlatform::held() {
           {"locked ranges", agent_.counters(HGAGENT_LOCKS)},
           {"reservations", agent_.counters(HGAGENT_RESERVATIONS)},
           {"memory handles", agent_.counters(HGAGENT_MEMORY_HANDLES)}};
+}
+
+void LibraryPlatform::begin_signature() {
+  if (agent_.signature_begin != nullptr) agent_.signature_begin();
+}
+
+std::vector<std::uint16_t> LibraryPlatform::signature() {
+  if (agent_.signature == nullptr) return {};
+  std::vector<std::uint16_t> features(agent_.signature(nullptr, 0));
+  features.resize(std::min(features.size(), agent_.signature(features.data(), features.size())));
+  return features;
 }
 
 hip::DeviceAddress LibraryPlatform::allocate_pageable(std::size_t bytes) {

@@ -37,6 +37,8 @@ class LibraryPlatform final : public Platform {
   [[nodiscard]] int devices() const { return static_cast<int>(functions_.size()); }
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::vector<Held> held() override;
+  void begin_signature() override;
+  [[nodiscard]] std::vector<std::uint16_t> signature() override;
 
  private:
   // The functions of the software gfx942, found by name; null where the runtime does not run on it.
@@ -44,6 +46,8 @@ class LibraryPlatform final : public Platform {
     decltype(&hgagent_configure) configure = nullptr;
     decltype(&hgagent_counters) counters = nullptr;
     decltype(&hgagent_last_fault) last_fault = nullptr;
+    decltype(&hgagent_signature_begin) signature_begin = nullptr;
+    decltype(&hgagent_signature) signature = nullptr;
     hgagent_options options{};
     std::uint64_t faults = 0;  // counted before the program began
   };

@@ -85,9 +85,10 @@ struct Held {
 };
 
 struct Observation {
-  std::vector<StepStatus> statuses;  // one for each step
-  std::vector<Held> held;            // where it was asked for
-  std::vector<StepCost> costs;       // one for each step, or none
+  std::vector<StepStatus> statuses;      // one for each step
+  std::vector<Held> held;                // where it was asked for
+  std::vector<StepCost> costs;           // one for each step, or none
+  std::vector<std::uint16_t> signature;  // what the runtime did, where it was asked for (Platform::signature())
   std::vector<BytesSeen> reads;
   std::vector<TopologySeen> topology;
   std::map<std::uint32_t, std::uint64_t> host_tags;  // how often each host function ran

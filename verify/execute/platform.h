@@ -91,6 +91,11 @@ class Platform {
   [[nodiscard]] virtual std::string leaks() { return {}; }
   // The resources that the runtime holds now; empty where the runtime cannot report them.
   [[nodiscard]] virtual std::vector<Held> held() { return {}; }
+  // Notes what the runtime does from here on, and forgets what it did before, where an observer sits below the runtime.
+  virtual void begin_signature() {}
+  // What the runtime did, as numbers that mean nothing but themselves, ascending: equal for programs that made the
+  // runtime do the same. Empty where there is no observer.
+  [[nodiscard]] virtual std::vector<std::uint16_t> signature() { return {}; }
   // The internal state, where the runtime is a model: the nodes that a graph or an executable graph holds now. No value
   // for other runtimes and for an invalid handle.
   [[nodiscard]] virtual bool white_box() const { return false; }

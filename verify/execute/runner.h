@@ -33,6 +33,7 @@ struct RunOptions {
   bool isolation = true;         // compare everything else before and after each exec operation (P2)
   bool costs = false;            // count the cost of each command (P10)
   bool held = false;             // count the resources that the runtime holds after the last command (P8)
+  bool signature = false;        // note what the runtime does
   std::uint64_t schedule_seed = 0;
   std::uint64_t fail_graph_call = 0;  // the nth call of the graph API fails (0: none)
 };

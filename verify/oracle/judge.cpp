@@ -45,6 +45,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   run.poison = options.poison;
   run.keep_passed = !options.poison;
   run.failures = options.failures;
+  run.signature = options.signature;
   RunPair pair = pairs_.run(program, run);
   for (std::uint32_t k = 1; k < options.tries && pair.clean(); ++k) pair = pairs_.run_afresh(program, run);
   const Quirk* quirk = pairs_.explain(program, pair.divergence, pair.reverse);
@@ -64,6 +65,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   }
   Judgement judgement;
   judgement.exercised = pair.subject.exercised;
+  judgement.signature = pair.subject.signature;
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
   ++judgement
         .exercised[static_cast<std::size_t>(PropertyId::kP11)];  // the program came to an end: the caller watches that

@@ -26,6 +26,7 @@ struct JudgeOptions {
   bool failures = true;             // obey `fail` commands; off likewise
   bool cycles = false;              // P8, the program's commands again and again
   bool costs = false;               // P10, of programs with wide enough fans
+  bool signature = false;           // note what the runtime does, in the first run of the subject
   std::uint32_t tries = 1;  // runs until one diverges, in fresh processes but the first: for deaths that come sometimes
   bool confirm = true;      // look for a subject process's divergence in a fresh one; off while shrinking
 };

@@ -18,8 +18,9 @@ struct Judgement {
   std::vector<PropertyId> broken;  // the name of the divergence first, then other properties; empty unless kDiverge
   std::vector<Violation> violations;
   std::vector<Difference> differences;
-  bool sometimes = false;              // the subject's process dies, but not every time
-  std::vector<CostMeasurement> costs;  // where they were asked for
+  bool sometimes = false;                // the subject's process dies, but not every time
+  std::vector<CostMeasurement> costs;    // where they were asked for
+  std::vector<std::uint16_t> signature;  // as of an observation
   std::array<std::uint64_t, kProperties> exercised{};
 };
 

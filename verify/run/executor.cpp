@@ -271,6 +271,7 @@ class Steps {
     run_.captures.abandon();
     // Host functions must not outlive this run, and a program without buffers makes no read that waits for them.
     const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.context.devices);
+    if (run_.options.signature) observation.signature = run_.platform.signature();
     if (run_.options.held) observation.held = held_by_the_program(run_);
     read_everything(run_);
     for (const auto& [id, graph] : run_.graphs) {
@@ -300,6 +301,7 @@ RunResult Executor::run(const Program& program, const RunOptions& options, const
   platform_.enter();
   static_cast<void>(platform_.need_devices(devices_needed(program)));  // the run asks again and handles the answer
   platform_.begin(options.schedule_seed);
+  if (options.signature) platform_.begin_signature();
   interposer_.begin(platform_.api(), options.poison, options.keep_passed);
   if (options.fail_graph_call != 0) interposer_.fail_any(options.fail_graph_call);
   RunResult result;

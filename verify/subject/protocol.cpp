@@ -12,7 +12,7 @@ namespace verify {
 
 // These structs are written and read as maps of their fields by name.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, poison, keep_passed, failures, fresh_addresses, inspect, isolation,
-                                   costs, held, schedule_seed, fail_graph_call)
+                                   costs, held, signature, schedule_seed, fail_graph_call)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, protocol, release, headers, runtime, library, schedulable, devices)
 
 namespace {
@@ -136,6 +136,7 @@ json encode_observation(const Observation& observation) {
   return {{"statuses", lists_of(observation.statuses)},
           {"costs", lists_of(observation.costs)},
           {"held", lists_of(observation.held)},
+          {"signature", observation.signature},
           {"reads", lists_of(observation.reads)},
           {"topology", lists_of(observation.topology)},
           {"tags", tags},
@@ -163,6 +164,7 @@ Observation decode_observation(const json& data) {
   read_lists(data.at("statuses"), observation.statuses);
   read_lists(data.at("costs"), observation.costs);
   read_lists(data.at("held"), observation.held);
+  data.at("signature").get_to(observation.signature);
   read_lists(data.at("reads"), observation.reads);
   read_lists(data.at("topology"), observation.topology);
   for (const json& t : data.at("tags"))
