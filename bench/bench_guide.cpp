@@ -1,14 +1,12 @@
-// Three ways to draw a campaign's programs, side by side on the same number of runs: generated alone; with a shared
-// corpus that keeps what meets something new in the language; and with one that also keeps what made the runtime do
-// something new.
+// Three ways to draw a campaign's programs, side by side for the same time: generated alone; with a shared corpus that
+// keeps what meets something new in the language; and with one that is guided by what the runtime does.
 //
 // Each turn is a worker's loop with an empty folder. The ways take turns, each with the same seeds. In all ways the
-// agent notes signatures, so that they can be counted. A judged program costs one, and so does the second run that a
-// guided campaign makes of it; time is no measure on a machine with other work. Printed are the medians of the turns:
-// programs judged, pairs (operation, state), different numbers of signatures, different signatures, entries of the
-// corpus, seconds.
+// agent notes signatures, so that they can be counted. Printed are the medians of the turns: programs judged, pairs
+// (operation, state), different numbers of signatures, different signatures, entries of the corpus. Run it on a machine
+// with no other work, or the ways do not have the same time.
 //
-//   bench_guide [--subject rocm-soft@7.2:patch] [--programs 500] [--turns 5] [--seed 1]
+//   bench_guide [--subject rocm-soft@7.2:patch] [--seconds 60] [--turns 5] [--seed 1]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,7 +31,7 @@ constexpr std::uint32_t kSize = 30;
 enum class Way : std::uint8_t { kGenerated, kLanguage, kRuntime };
 constexpr Way kWays[] = {Way::kGenerated, Way::kLanguage, Way::kRuntime};
 constexpr const char* kNames[] = {"generated", "guided by the language", "guided by the runtime"};
-constexpr const char* kCounts[] = {"programs", "pairs", "numbers", "signatures", "corpus", "seconds"};
+constexpr const char* kCounts[] = {"programs", "pairs", "numbers", "signatures", "corpus"};
 using Counts = std::array<double, std::size(kCounts)>;
 
 // Counts of the things that the programs of one turn met.
@@ -45,10 +43,10 @@ class Met {
     numbers_.insert(signature.begin(), signature.end());
     signatures_.insert(signature);
   }
-  [[nodiscard]] Counts counts(std::size_t corpus, double seconds) const {
+  [[nodiscard]] Counts counts(std::size_t corpus) const {
     const auto pairs = std::ranges::count_if(pairs_, [](std::uint64_t count) { return count != 0; });
-    return {static_cast<double>(programs_),          static_cast<double>(pairs),  static_cast<double>(numbers_.size()),
-            static_cast<double>(signatures_.size()), static_cast<double>(corpus), seconds};
+    return {static_cast<double>(programs_), static_cast<double>(pairs), static_cast<double>(numbers_.size()),
+            static_cast<double>(signatures_.size()), static_cast<double>(corpus)};
   }
 
  private:
@@ -69,29 +67,26 @@ struct Folder {
   }
 };
 
-Counts run(fuzz::Setup& setup, Way way, std::uint64_t seed, std::uint64_t budget) {
+Counts run(fuzz::Setup& setup, Way way, std::uint64_t seed, double seconds) {
   const Folder folder;
   fuzz::Corpus corpus;
   std::optional<fuzz::SharedCorpus> shared;
-  if (way != Way::kGenerated) shared.emplace(folder.path, way == Way::kRuntime);
+  if (way != Way::kGenerated) shared.emplace(folder.path, way == Way::kRuntime, kSize);
   Met met;
   const std::uint64_t begun = fuzz::steady_ns();
-  for (std::uint64_t index = 0, cost = 0; cost < budget; ++index, ++cost) {
-    const bool mutant = shared && shared->wants_mutant(index);
-    const verify::Program program = fuzz::program_of(corpus, seed, index, setup.generator(kSize, index), mutant);
+  for (std::uint64_t index = 0; fuzz::seconds_since(begun) < seconds; ++index) {
+    const fuzz::SharedCorpus::Draw draw = shared ? shared->draw(index) : fuzz::SharedCorpus::Draw{false, kSize};
+    const verify::Program program =
+        fuzz::program_of(corpus, seed, index, setup.generator(draw.size, index), draw.mutant);
     verify::JudgeOptions checks = fuzz::campaign_checks(index);
     checks.signature = true;
     const verify::Judgement judgement = setup.judge().judge(program, checks);
     met.add(program, judgement.signature);
     if (!shared) continue;
-    const auto again = [&] {
-      ++cost;
-      return fuzz::signature_of(setup, program, checks);
-    };
-    if (shared->offer(program, judgement.signature, again)) corpus.add(program);
+    if (shared->offer(program, judgement.signature)) corpus.add(program);
     if (shared->due()) static_cast<void>(shared->exchange());
   }
-  return met.counts(corpus.programs().size(), fuzz::seconds_since(begun));
+  return met.counts(corpus.programs().size());
 }
 
 double median(std::vector<double> values) {
@@ -115,10 +110,11 @@ void print(const char* name, const std::vector<Counts>& runs) {
 int main(int argc, char** argv) {
   fuzz::SetupOptions options;
   options.subject = "rocm-soft@7.2:patch";
-  std::uint64_t programs = 500, turns = 5, seed = 1;
+  std::uint64_t turns = 5, seed = 1;
+  double seconds = 60;
   CLI::App app("Guided and unguided campaigns side by side", "bench_guide");
   app.add_option("--subject", options.subject)->capture_default_str();
-  app.add_option("--programs", programs, "of one turn")->capture_default_str();
+  app.add_option("--seconds", seconds, "of one turn")->check(CLI::Range(0.1, 86400.0))->capture_default_str();
   app.add_option("--turns", turns, "of each way")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--seed", seed, "of the first turn")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
@@ -132,11 +128,11 @@ int main(int argc, char** argv) {
   for (std::uint64_t i = 0; i < turns; ++i) {
     for (const Way way : kWays) {
       const auto at = static_cast<std::size_t>(way);
-      all[at].push_back(run(*setup.value(), way, seed + i, programs));
+      all[at].push_back(run(*setup.value(), way, seed + i, seconds));
       print(fmt::format("  {} {}", kNames[at], seed + i).c_str(), {all[at].back()});
     }
   }
-  fmt::print("medians of {} turns of {} programs\n", turns, programs);
+  fmt::print("medians of {} turns of {} seconds\n", turns, seconds);
   for (const Way way : kWays) print(kNames[static_cast<std::size_t>(way)], all[static_cast<std::size_t>(way)]);
   return 0;
 }

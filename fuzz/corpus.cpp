@@ -46,20 +46,12 @@ std::size_t CoverageSeen::add(const verify::Program& program, const Signature& s
   std::vector<std::uint64_t> features(verify::feature_names().size(), 0), pairs(verify::coverage_pairs().size(), 0);
   verify::count_features(program, features);
   verify::count_pairs(program, pairs);
-  return note(features, features_) + note(pairs, pairs_) + add(signature);
-}
-
-std::size_t CoverageSeen::add(const Signature& signature) {
-  std::size_t fresh = 0;
+  std::size_t fresh = note(features, features_) + note(pairs, pairs_);
   for (const std::uint16_t deed : signature) {
     if (!done_by_runtime_[deed]) ++fresh;
     done_by_runtime_[deed] = true;
   }
   return fresh;
-}
-
-bool CoverageSeen::has_all_of(const Signature& signature) const {
-  return std::ranges::all_of(signature, [&](std::uint16_t deed) { return done_by_runtime_[deed]; });
 }
 
 hip::Result<Corpus> Corpus::load(const std::string& folder) {

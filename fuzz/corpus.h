@@ -27,8 +27,6 @@ class CoverageSeen {
  public:
   // How much of what `program` meets is new; from then on it is known.
   std::size_t add(const verify::Program& program, const Signature& signature = {});
-  std::size_t add(const Signature& signature);
-  [[nodiscard]] bool has_all_of(const Signature& signature) const;
 
  private:
   std::vector<bool> features_, pairs_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -30,8 +29,10 @@ bool is_damaged(const fs::path& file, const verify::Program& program) {
   return is_name && name != entry_name(program);
 }
 
-constexpr double kFade = 0.99;             // of what a program met, with each further program
-constexpr std::uint64_t kOtherEvery = 16;  // of so many programs, one is generated and one a mutant in any case
+constexpr double kFade = 0.99;                  // of what a program met, with each further program
+constexpr std::uint64_t kEachOnce = 32;         // of so many programs, one is drawn in each way in any case
+constexpr std::size_t kMutant = 0;              // the way without a size of its own
+constexpr double kSizes[] = {1, 0.4, 1, 2, 4};  // of the ways, times the campaign's size
 constexpr std::string_view kSignature = "# signature";
 
 std::string comment_of(const Signature& signature) {
@@ -60,33 +61,27 @@ bool SharedCorpus::due() const {
   return exchanged_ns_ == 0 || seconds_since(exchanged_ns_) >= kSecondsBetween;
 }
 
-bool SharedCorpus::wants_mutant(std::uint64_t index) {
-  mutant_ = is_mutant(index);
-  if (guided_ && index % kOtherEvery >= 2) mutant_ = mutated_.rate() > generated_.rate();
-  chosen_ns_ = steady_ns();
-  return mutant_;
+std::size_t SharedCorpus::best_way() const {
+  const auto best = std::ranges::max_element(yields_, {}, [](const Yield& yield) { return yield.rate(); });
+  return static_cast<std::size_t>(best - yields_.begin());
 }
 
-bool SharedCorpus::offer(const verify::Program& program, const Signature& signature,
-                         const std::function<Signature()>& again) {
-  Signature certain = guided_ ? repeated(signature, again) : Signature();
-  const std::size_t fresh = met_.add(program, certain);
-  Yield& yield = mutant_ ? mutated_ : generated_;
+SharedCorpus::Draw SharedCorpus::draw(std::uint64_t index) {
+  drawn_ns_ = steady_ns();
+  if (!guided_) return {is_mutant(index), size_};
+  const std::uint64_t turn = index % kEachOnce;
+  way_ = turn < kWays ? turn : best_way();
+  return {way_ == kMutant, static_cast<std::uint32_t>(size_ * kSizes[way_])};
+}
+
+bool SharedCorpus::offer(const verify::Program& program, const Signature& signature) {
+  const std::size_t fresh = met_.add(program, signature);
+  Yield& yield = yields_[way_];
   yield.fresh = yield.fresh * kFade + static_cast<double>(fresh);
-  yield.seconds = yield.seconds * kFade + seconds_since(chosen_ns_);
+  yield.seconds = yield.seconds * kFade + seconds_since(drawn_ns_);
   if (fresh == 0 || !verify::foreign_kernels_of(program).empty()) return false;
-  offered_.push_back({program, std::move(certain)});
+  offered_.push_back({program, signature});
   return true;
-}
-
-Signature SharedCorpus::repeated(const Signature& signature, const std::function<Signature()>& again) {
-  if (met_.has_all_of(signature)) return signature;
-  const Signature second = again();
-  Signature both, once;
-  std::ranges::set_intersection(signature, second, std::back_inserter(both));
-  std::ranges::set_symmetric_difference(signature, second, std::back_inserter(once));
-  met_.add(once);  // not looked for again
-  return both;
 }
 
 void SharedCorpus::read(const std::string& path, News& news) {

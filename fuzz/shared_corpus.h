@@ -6,15 +6,15 @@
 // the same entry do no harm. Nothing is changed or removed.
 //
 // With `guided`, something new is also a number of a signature, and an entry has the signature of its run in a comment.
-// Only numbers that a second run of the program shows as well count: the others depend on times.
+// A few numbers depend on times: such a number is new once, like any other.
 //
 // Entries that meet nothing new are read once and not returned. A file that is no valid program is a problem, named
 // once; hidden files and code objects are left alone.
 // Not shared: programs with kernels of other code objects, which the process of a campaign does not know.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,15 +28,22 @@ class SharedCorpus {
   // An exchange is due at once, and then every so many seconds.
   static constexpr double kSecondsBetween = 10;
 
-  // The folder exists.
-  SharedCorpus(std::string folder, bool guided) : folder_(std::move(folder)), guided_(guided) {}
+  // How a program is drawn: a mutant of entries, or generated with about `size` commands.
+  struct Draw {
+    bool mutant = false;
+    std::uint32_t size = 0;
+  };
 
-  // Whether the next program is to be a mutant. Guided: what has met more that is new in a second of late, and now and
-  // then the other; else the index decides.
-  [[nodiscard]] bool wants_mutant(std::uint64_t index);
-  // Whether `program`, the one that wants_mutant() was asked about, meets something new; it is then written by the next
-  // exchange. `signature`: of its run, or empty; `again`: runs it once more, for the same.
-  bool offer(const verify::Program& program, const Signature& signature, const std::function<Signature()>& again);
+  // The folder exists; programs have `size` commands where nothing guides.
+  SharedCorpus(std::string folder, bool guided, std::uint32_t size)
+      : folder_(std::move(folder)), guided_(guided), size_(size) {}
+
+  // How the next program is drawn. Guided: in the way that has met most that is new in a second of late, and in each of
+  // the others now and then. Else the index decides.
+  [[nodiscard]] Draw draw(std::uint64_t index);
+  // Whether `program`, the one that draw() was asked about, meets something new; it is then written by the next
+  // exchange. `signature`: of its run, or empty.
+  bool offer(const verify::Program& program, const Signature& signature);
   struct News {
     std::vector<verify::Program> programs;  // of other tasks, in order of name
     std::vector<std::string> problems;      // each with the name of its file
@@ -53,18 +60,20 @@ class SharedCorpus {
     double fresh = 0, seconds = 0;  // of late: both fade
     [[nodiscard]] double rate() const { return seconds > 0 ? fresh / seconds : 0; }
   };
+  static constexpr std::size_t kWays = 5;
   void read(const std::string& path, News& news);
-  [[nodiscard]] Signature repeated(const Signature& signature, const std::function<Signature()>& again);
+  [[nodiscard]] std::size_t best_way() const;
 
   const std::string folder_;
   const bool guided_;
+  const std::uint32_t size_;
   std::uint64_t exchanged_ns_ = 0;  // 0: never
   std::set<std::string> known_;     // names of the files that were read or written
   CoverageSeen met_by_entries_, met_;
   std::vector<Offer> offered_;
-  Yield generated_, mutated_;
-  bool mutant_ = false;          // the program that is being judged
-  std::uint64_t chosen_ns_ = 0;  // when it was chosen
+  std::array<Yield, kWays> yields_;
+  std::size_t way_ = 0;         // in which the program that is being judged was drawn
+  std::uint64_t drawn_ns_ = 0;  // when
 };
 
 }  // namespace fuzz

@@ -72,14 +72,6 @@ std::uint64_t steady_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-Signature signature_of(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks) {
-  verify::RunOptions options;
-  options.schedule_seed = checks.schedule_seed;
-  options.isolation = checks.isolation;
-  options.signature = true;
-  return setup.subject().run(program, options).observation.signature;
-}
-
 void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group: the campaign decides when its workers end
@@ -88,7 +80,7 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
   ProgramCounter counter;
   Corpus corpus = *options.corpus;
   std::optional<SharedCorpus> shared;
-  if (!options.shared.empty()) shared.emplace(options.shared, options.guided);
+  if (!options.shared.empty()) shared.emplace(options.shared, options.guided, options.size);
   CoverageSeen seen = corpus.seen();
   const bool collects = corpus.reports() || !corpus.folder().empty();
   std::optional<std::uint64_t> place_again = options.again;
@@ -101,16 +93,15 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     board.index.store(index, kRelaxed);
     const std::uint64_t started = steady_ns();
     board.busy_since_ns.store(started, std::memory_order_release);
-    const bool mutant = shared ? shared->wants_mutant(index) : is_mutant(index);
+    const SharedCorpus::Draw draw = shared ? shared->draw(index) : SharedCorpus::Draw{is_mutant(index), options.size};
     const verify::Program program =
-        program_of(corpus, options.seed, index, setup.generator(options.size, index), mutant);
+        program_of(corpus, options.seed, index, setup.generator(draw.size, index), draw.mutant);
     if (shared) tell(pipe_end, {{"kind", "judging"}, {"program", verify::print_program(program)}});
     const std::uint64_t generated = steady_ns();
     verify::JudgeOptions checks = campaign_checks(index);
     checks.signature = options.guided;
     const verify::Judgement judgement = setup.judge().judge(program, checks);
-    const auto again = [&] { return signature_of(setup, program, checks); };
-    if (shared && shared->offer(program, judgement.signature, again)) corpus.add(program);
+    if (shared && shared->offer(program, judgement.signature)) corpus.add(program);
     board.busy_since_ns.store(0, std::memory_order_release);
     board.generate_ns.fetch_add(generated - started, kRelaxed);
     board.judge_ns.fetch_add(steady_ns() - generated, kRelaxed);

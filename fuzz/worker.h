@@ -45,9 +45,6 @@ struct WorkerOptions {
 inline constexpr int kRestart = 75;
 [[noreturn]] void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pipe_end);
 
-// Runs the program on the subject once more, as a judgement with these checks runs it first.
-[[nodiscard]] Signature signature_of(Setup& setup, const verify::Program& program, const verify::JudgeOptions& checks);
-
 [[nodiscard]] std::uint64_t steady_ns();
 [[nodiscard]] inline double seconds_since(std::uint64_t ns) {
   return static_cast<double>(steady_ns() - ns) / 1e9;

@@ -5,7 +5,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "verify/generate/generator.h"
 
@@ -18,57 +21,65 @@ struct SharedCorpusTest : testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
 
   const verify::Program program = verify::campaign_program(1, 0, {});
-  static bool offer(SharedCorpus& corpus, const verify::Program& program, const Signature& first,
-                    const Signature& second) {
-    return corpus.offer(program, first, [&] { return second; });
-  }
 };
 
 TEST_F(SharedCorpusTest, ProgramsReachTheOtherTaskOnce) {
-  SharedCorpus one(folder, false), other(folder, false);
+  SharedCorpus one(folder, false, 30), other(folder, false, 30);
   EXPECT_TRUE(one.due());
-  EXPECT_TRUE(offer(one, program, {}, {}));
-  EXPECT_FALSE(offer(one, program, {}, {}));
+  EXPECT_TRUE(one.offer(program, {}));
+  EXPECT_FALSE(one.offer(program, {}));
   EXPECT_TRUE(one.exchange().programs.empty());
   EXPECT_FALSE(one.due());
   EXPECT_EQ(other.exchange().programs.size(), 1U);
   EXPECT_TRUE(other.exchange().programs.empty());
-  EXPECT_FALSE(offer(other, program, {}, {}));
+  EXPECT_FALSE(other.offer(program, {}));
 }
 
-TEST_F(SharedCorpusTest, OnlyNumbersThatTwoRunsShowCountAndTheOthersAreNotLookedForAgain) {
-  SharedCorpus corpus(folder, true);
-  EXPECT_TRUE(offer(corpus, program, {1, 2}, {1, 3}));
-  EXPECT_FALSE(offer(corpus, program, {2, 3}, {2, 3}));
-  EXPECT_TRUE(offer(corpus, program, {4}, {4}));
-  int runs = 0;
-  EXPECT_FALSE(corpus.offer(program, {1, 4}, [&] { return ++runs, Signature(); }));
-  EXPECT_EQ(runs, 0) << "nothing was new";
+TEST_F(SharedCorpusTest, AGuidedTaskKeepsWhatShowsANewNumber) {
+  SharedCorpus corpus(folder, true, 30);
+  EXPECT_TRUE(corpus.offer(program, {1, 2}));
+  EXPECT_FALSE(corpus.offer(program, {2}));
+  EXPECT_TRUE(corpus.offer(program, {2, 4}));
 }
 
 TEST_F(SharedCorpusTest, AnEntryHasItsSignature) {
-  SharedCorpus one(folder, true), other(folder, true), unguided(folder, false);
-  EXPECT_TRUE(offer(one, program, {1, 65535}, {1, 65535}));
+  SharedCorpus one(folder, true, 30), other(folder, true, 30), unguided(folder, false, 30);
+  EXPECT_TRUE(one.offer(program, {1, 65535}));
   EXPECT_TRUE(one.exchange().problems.empty());
   EXPECT_EQ(other.exchange().programs.size(), 1U);
-  EXPECT_FALSE(offer(other, program, {1, 65535}, {1, 65535}));
-  EXPECT_TRUE(offer(other, program, {1, 2}, {1, 2}));
+  EXPECT_FALSE(other.offer(program, {1, 65535}));
+  EXPECT_TRUE(other.offer(program, {1, 2}));
   EXPECT_EQ(unguided.exchange().programs.size(), 1U);
-  EXPECT_FALSE(offer(unguided, program, {2}, {2}));
+  EXPECT_FALSE(unguided.offer(program, {2}));
 }
 
-TEST_F(SharedCorpusTest, AGuidedTaskMutatesMoreWhereMutantsMeetMore) {
-  SharedCorpus corpus(folder, true);
-  std::uint16_t number = 0;
-  int mutants = 0;
-  for (std::uint64_t index = 0; index < 1920; ++index) {
-    const bool mutant = corpus.wants_mutant(index);
-    if (index >= 1600) mutants += static_cast<int>(mutant);
-    const Signature signature = mutant ? Signature{++number} : Signature{};
-    static_cast<void>(offer(corpus, program, signature, signature));
+TEST_F(SharedCorpusTest, WithoutAGuideTheIndexDecides) {
+  SharedCorpus corpus(folder, false, 30);
+  for (std::uint64_t index = 0; index < 100; ++index) {
+    EXPECT_EQ(corpus.draw(index).mutant, is_mutant(index));
+    EXPECT_EQ(corpus.draw(index).size, 30U);
   }
-  EXPECT_GT(mutants, 280);
-  EXPECT_LE(mutants, 300) << "one of 16 is generated";
+}
+
+// Draws 3,200 programs of which `pays` show a new number, and counts the last 320 by their way.
+std::map<std::pair<bool, std::uint32_t>, int> drawn(SharedCorpus& corpus, const verify::Program& program,
+                                                    const std::function<bool(SharedCorpus::Draw)>& pays) {
+  std::map<std::pair<bool, std::uint32_t>, int> ways;
+  std::uint16_t number = 0;
+  for (std::uint64_t index = 0; index < 3200; ++index) {
+    const SharedCorpus::Draw draw = corpus.draw(index);
+    if (index >= 2880) ++ways[{draw.mutant, draw.size}];
+    static_cast<void>(corpus.offer(program, pays(draw) ? Signature{++number} : Signature{}));
+  }
+  return ways;
+}
+
+TEST_F(SharedCorpusTest, AGuidedTaskDrawsMostInTheWayThatShowsMostThatIsNew) {
+  SharedCorpus mutants(folder, true, 30), large(folder, true, 30);
+  EXPECT_GT((drawn(mutants, program, [](SharedCorpus::Draw draw) { return draw.mutant; })[{true, 30}]), 250);
+  const auto ways = drawn(large, program, [](SharedCorpus::Draw draw) { return draw.size == 120; });
+  EXPECT_GT((ways.at({false, 120})), 250);
+  EXPECT_EQ(ways.size(), 5U) << "each way is tried now and then";
 }
 
 }  // namespace
