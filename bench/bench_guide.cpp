@@ -71,7 +71,7 @@ Counts run(fuzz::Setup& setup, Way way, std::uint64_t seed, double seconds) {
   const Folder folder;
   fuzz::Corpus corpus;
   std::optional<fuzz::SharedCorpus> shared;
-  if (way != Way::kGenerated) shared.emplace(folder.path, way == Way::kRuntime, kSize);
+  if (way != Way::kGenerated) shared.emplace(folder.path, way == Way::kRuntime ? setup.release() : "", kSize);
   Met met;
   const std::uint64_t begun = fuzz::steady_ns();
   for (std::uint64_t index = 0; fuzz::seconds_since(begun) < seconds; ++index) {
@@ -84,7 +84,7 @@ Counts run(fuzz::Setup& setup, Way way, std::uint64_t seed, double seconds) {
     met.add(program, judgement.signature);
     if (!shared) continue;
     if (shared->offer(program, judgement.signature)) corpus.add(program);
-    if (shared->due()) static_cast<void>(shared->exchange());
+    if (shared->due()) static_cast<void>(shared->news());
   }
   return met.counts(corpus.programs().size());
 }

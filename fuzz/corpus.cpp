@@ -47,9 +47,9 @@ std::size_t CoverageSeen::add(const verify::Program& program, const Signature& s
   verify::count_features(program, features);
   verify::count_pairs(program, pairs);
   std::size_t fresh = note(features, features_) + note(pairs, pairs_);
-  for (const std::uint16_t deed : signature) {
-    if (!done_by_runtime_[deed]) ++fresh;
-    done_by_runtime_[deed] = true;
+  for (const std::uint16_t number : signature) {
+    if (!numbers_[number]) ++fresh;
+    numbers_[number] = true;
   }
   return fresh;
 }
@@ -97,7 +97,10 @@ hip::Status keep_entry(const std::string& folder, const verify::Program& program
   file << comment << text;
   file.close();
   if (file) fs::rename(temporary, path, error);
-  if (!file || error) return hip::Error{1, fmt::format("{} cannot be written", path.string())};
+  if (!file || error) {
+    fs::remove(temporary, error);
+    return hip::Error{1, fmt::format("{} cannot be written", path.string())};
+  }
   return write_code_objects(path.string(), text);
 }
 

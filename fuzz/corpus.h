@@ -30,7 +30,7 @@ class CoverageSeen {
 
  private:
   std::vector<bool> features_, pairs_;
-  std::vector<bool> done_by_runtime_ = std::vector<bool>(std::size_t{1} << 16);
+  std::vector<bool> numbers_ = std::vector<bool>(std::size_t{1} << 16);  // of signatures
 };
 
 class Corpus {

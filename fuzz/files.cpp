@@ -105,7 +105,10 @@ std::string this_program() {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (fs::equivalent(fs::path(folder) / kName, self, error)) return kName;
+    const fs::path found = fs::path(folder) / kName;
+    if (access(found.c_str(), X_OK) != 0) continue;  // the first that a shell finds decides
+    if (fs::equivalent(found, self, error)) return kName;
+    break;
   }
   return shell_word(self.string());
 }

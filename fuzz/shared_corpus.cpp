@@ -17,6 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double kFade = 0.99;                  // of what a program met, with each further program
+constexpr std::uint64_t kEachOnce = 32;         // of so many programs, one is drawn in each way in any case
+constexpr std::size_t kMutant = 0;              // the way of mutants
+constexpr std::size_t kGenerated = 2;           // the way without a guide
+constexpr double kSizes[] = {1, 0.4, 1, 2, 4};  // of the ways, times the campaign's size
+constexpr std::string_view kSignature = "# signature ";
+
 // Files on their way to being entries, and code objects of programs that somebody put there.
 bool is_no_entry(const fs::path& file) {
   return file.filename().string().starts_with('.') || file.extension() == ".co";
@@ -29,36 +36,29 @@ bool is_damaged(const fs::path& file, const verify::Program& program) {
   return is_name && name != entry_name(program);
 }
 
-constexpr double kFade = 0.99;                  // of what a program met, with each further program
-constexpr std::uint64_t kEachOnce = 32;         // of so many programs, one is drawn in each way in any case
-constexpr std::size_t kMutant = 0;              // the way without a size of its own
-constexpr double kSizes[] = {1, 0.4, 1, 2, 4};  // of the ways, times the campaign's size
-constexpr std::string_view kSignature = "# signature";
-
-std::string comment_of(const Signature& signature) {
+std::string comment_of(const std::string& guide, const Signature& signature) {
   if (signature.empty()) return {};
-  std::string line(kSignature);
+  std::string line = fmt::format("{}{}", kSignature, guide);
   for (const std::uint16_t number : signature) line += fmt::format(" {:x}", number);
   return line + "\n";
 }
 
-// The signature in the first line, where that is such a comment.
-Signature signature_noted_in(const std::string& path) {
+// The signature in the first line, where that is a comment with one of this guide's.
+Signature signature_noted_in(const std::string& path, const std::string& guide) {
   std::ifstream file(path);
-  std::string line;
+  std::string line, release;
   Signature signature;
   if (!std::getline(file, line) || !line.starts_with(kSignature)) return signature;
-  std::istringstream numbers(line.substr(kSignature.size()));
-  for (unsigned number = 0; numbers >> std::hex >> number;) {
-    signature.push_back(static_cast<std::uint16_t>(number));
-  }
+  std::istringstream words(line.substr(kSignature.size()));
+  if (!(words >> release) || release != guide) return signature;
+  for (unsigned number = 0; words >> std::hex >> number;) signature.push_back(static_cast<std::uint16_t>(number));
   return signature;
 }
 
 }  // namespace
 
 bool SharedCorpus::due() const {
-  return exchanged_ns_ == 0 || seconds_since(exchanged_ns_) >= kSecondsBetween;
+  return read_ns_ == 0 || seconds_since(read_ns_) >= kSecondsBetween;
 }
 
 std::size_t SharedCorpus::best_way() const {
@@ -68,9 +68,10 @@ std::size_t SharedCorpus::best_way() const {
 
 SharedCorpus::Draw SharedCorpus::draw(std::uint64_t index) {
   drawn_ns_ = steady_ns();
-  if (!guided_) return {is_mutant(index), size_};
+  if (guide_.empty()) return {is_mutant(index), size_};
   const std::uint64_t turn = index % kEachOnce;
   way_ = turn < kWays ? turn : best_way();
+  if (way_ == kMutant && !has_entries_) way_ = kGenerated;
   return {way_ == kMutant, static_cast<std::uint32_t>(size_ * kSizes[way_])};
 }
 
@@ -80,7 +81,11 @@ bool SharedCorpus::offer(const verify::Program& program, const Signature& signat
   yield.fresh = yield.fresh * kFade + static_cast<double>(fresh);
   yield.seconds = yield.seconds * kFade + seconds_since(drawn_ns_);
   if (fresh == 0 || !verify::foreign_kernels_of(program).empty()) return false;
-  offered_.push_back({program, signature});
+  has_entries_ = true;
+  met_by_entries_.add(program, signature);
+  known_.insert(entry_name(program) + ".program");
+  if (!keep_entry(folder_, program, comment_of(guide_, signature)))
+    problems_.push_back(folder_ + " takes no more programs");
   return true;
 }
 
@@ -90,13 +95,15 @@ void SharedCorpus::read(const std::string& path, News& news) {
   if (!program) return news.problems.push_back(program.error().message);
   if (is_damaged(path, program.value())) return news.problems.push_back(path + " is not what its name says");
   if (!verify::foreign_kernels_of(program.value()).empty()) return;
-  const Signature signature = guided_ ? signature_noted_in(path) : Signature();
+  const Signature signature = guide_.empty() ? Signature() : signature_noted_in(path, guide_);
   met_.add(program.value(), signature);
-  if (met_by_entries_.add(program.value(), signature) != 0) news.programs.push_back(std::move(program).value());
+  if (met_by_entries_.add(program.value(), signature) == 0) return;
+  has_entries_ = true;
+  news.programs.push_back(std::move(program).value());
 }
 
-SharedCorpus::News SharedCorpus::exchange() {
-  News news;
+SharedCorpus::News SharedCorpus::news() {
+  News news{{}, std::exchange(problems_, {})};
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
@@ -106,13 +113,7 @@ SharedCorpus::News SharedCorpus::exchange() {
   if (error) news.problems.push_back(fmt::format("{} cannot be read: {}", folder_, error.message()));
   std::ranges::sort(files);
   for (const fs::path& file : files) read(file.string(), news);
-  for (const auto& [program, signature] : std::exchange(offered_, {})) {
-    if (met_by_entries_.add(program, signature) == 0) continue;
-    known_.insert(entry_name(program) + ".program");
-    if (!keep_entry(folder_, program, comment_of(signature)))
-      news.problems.push_back(folder_ + " takes no more programs");
-  }
-  exchanged_ns_ = steady_ns();
+  read_ns_ = steady_ns();
   return news;
 }
 

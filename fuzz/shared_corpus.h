@@ -1,12 +1,12 @@
 // fuzz::SharedCorpus: a folder in which the tasks of campaigns keep programs for each other while they run.
 //
-// A task offers the programs that meet something which no entry of the folder meets, as far as it knows. exchange()
-// reads the new entries first, and then writes only the programs that still meet something new: tasks seldom write
-// twice what one entry shows. An entry is named after its text and is written whole or not at all, so tasks that write
-// the same entry do no harm. Nothing is changed or removed.
+// A task writes a program at once when it meets something that no entry meets, as far as the task knows, and reads the
+// entries of the others every ten seconds. An entry is named after its text and is written whole or not at all, so
+// tasks that write the same entry do no harm. Nothing is changed or removed.
 //
-// With `guided`, something new is also a number of a signature, and an entry has the signature of its run in a comment.
-// A few numbers depend on times: such a number is new once, like any other.
+// With a guide, something new is also a number of a signature, and an entry has the signature of its run in a comment,
+// with the guide: numbers of another release are not read. A few numbers depend on times: such a number is new once,
+// like any other.
 //
 // Entries that meet nothing new are read once and not returned. A file that is no valid program is a problem, named
 // once; hidden files and code objects are left alone.
@@ -25,37 +25,34 @@ namespace fuzz {
 
 class SharedCorpus {
  public:
-  // An exchange is due at once, and then every so many seconds.
+  // News is due at once, and then every so many seconds.
   static constexpr double kSecondsBetween = 10;
-
   // How a program is drawn: a mutant of entries, or generated with about `size` commands.
   struct Draw {
     bool mutant = false;
     std::uint32_t size = 0;
   };
 
-  // The folder exists; programs have `size` commands where nothing guides.
-  SharedCorpus(std::string folder, bool guided, std::uint32_t size)
-      : folder_(std::move(folder)), guided_(guided), size_(size) {}
+  // The folder exists. `guide`: the release whose signatures guide, or empty; without a guide programs have `size`
+  // commands.
+  SharedCorpus(std::string folder, std::string guide, std::uint32_t size)
+      : folder_(std::move(folder)), guide_(std::move(guide)), size_(size) {}
 
   // How the next program is drawn. Guided: in the way that has met most that is new in a second of late, and in each of
   // the others now and then. Else the index decides.
   [[nodiscard]] Draw draw(std::uint64_t index);
-  // Whether `program`, the one that draw() was asked about, meets something new; it is then written by the next
-  // exchange. `signature`: of its run, or empty.
+  // Whether `program`, the one that draw() was asked about, meets something new; it is then an entry. `signature`: of
+  // its run, or empty.
   bool offer(const verify::Program& program, const Signature& signature);
   struct News {
     std::vector<verify::Program> programs;  // of other tasks, in order of name
     std::vector<std::string> problems;      // each with the name of its file
   };
-  [[nodiscard]] News exchange();
+  // The entries that other tasks have written since the last call.
+  [[nodiscard]] News news();
   [[nodiscard]] bool due() const;
 
  private:
-  struct Offer {
-    verify::Program program;
-    Signature signature;
-  };
   struct Yield {
     double fresh = 0, seconds = 0;  // of late: both fade
     [[nodiscard]] double rate() const { return seconds > 0 ? fresh / seconds : 0; }
@@ -64,13 +61,13 @@ class SharedCorpus {
   void read(const std::string& path, News& news);
   [[nodiscard]] std::size_t best_way() const;
 
-  const std::string folder_;
-  const bool guided_;
+  const std::string folder_, guide_;
   const std::uint32_t size_;
-  std::uint64_t exchanged_ns_ = 0;  // 0: never
-  std::set<std::string> known_;     // names of the files that were read or written
+  std::uint64_t read_ns_ = 0;          // 0: never
+  std::set<std::string> known_;        // names of the files that were read or written
+  std::vector<std::string> problems_;  // of writing
   CoverageSeen met_by_entries_, met_;
-  std::vector<Offer> offered_;
+  bool has_entries_ = false;
   std::array<Yield, kWays> yields_;
   std::size_t way_ = 0;         // in which the program that is being judged was drawn
   std::uint64_t drawn_ns_ = 0;  // when

@@ -46,10 +46,18 @@ void keep(const Corpus& corpus, const verify::Program& program, int fd) {
 }
 
 // Takes the new programs of other tasks into `corpus`.
-void exchange(SharedCorpus& shared, Corpus& corpus, int fd) {
-  SharedCorpus::News news = shared.exchange();
+void read_news(SharedCorpus& shared, Corpus& corpus, int fd) {
+  SharedCorpus::News news = shared.news();
   for (verify::Program& program : news.programs) corpus.add(std::move(program));
   for (const std::string& problem : news.problems) tell(fd, {{"kind", "shared corpus"}, {"reason", problem}});
+}
+
+// The program to judge again, where its index does not say which one it was.
+std::optional<verify::Program> told_program(const WorkerOptions& options) {
+  if (options.again_program.empty()) return {};
+  auto program = verify::parse_program(options.again_program);
+  auto* const parsed = std::get_if<verify::Program>(&program);
+  return parsed == nullptr ? std::nullopt : std::optional(std::move(*parsed));
 }
 
 // Claims a place before it knows which one it gets: a reader in between sees the same place or an earlier one.
@@ -80,22 +88,23 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
   ProgramCounter counter;
   Corpus corpus = *options.corpus;
   std::optional<SharedCorpus> shared;
-  if (!options.shared.empty()) shared.emplace(options.shared, options.guided, options.size);
+  if (!options.shared.empty()) shared.emplace(options.shared, options.guided ? setup.release() : "", options.size);
   CoverageSeen seen = corpus.seen();
   const bool collects = corpus.reports() || !corpus.folder().empty();
   std::optional<std::uint64_t> place_again = options.again;
   while (true) {
     const std::uint64_t place = place_again ? *place_again : next_place(board, *options.share.deal);
-    place_again.reset();
     const std::uint64_t index = options.share.first + place * options.share.stride;
     if (index >= options.share.end) break;
-    if (shared && shared->due()) exchange(*shared, corpus, pipe_end);
+    if (shared && shared->due()) read_news(*shared, corpus, pipe_end);
     board.index.store(index, kRelaxed);
     const std::uint64_t started = steady_ns();
     board.busy_since_ns.store(started, std::memory_order_release);
     const SharedCorpus::Draw draw = shared ? shared->draw(index) : SharedCorpus::Draw{is_mutant(index), options.size};
+    const std::optional<verify::Program> told = place_again ? told_program(options) : std::nullopt;
     const verify::Program program =
-        program_of(corpus, options.seed, index, setup.generator(draw.size, index), draw.mutant);
+        told ? *told : program_of(corpus, options.seed, index, setup.generator(draw.size, index), draw.mutant);
+    place_again.reset();
     if (shared) tell(pipe_end, {{"kind", "judging"}, {"program", verify::print_program(program)}});
     const std::uint64_t generated = steady_ns();
     verify::JudgeOptions checks = campaign_checks(index);
@@ -108,12 +117,8 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     counter.add(program, judgement, board);
     report(pipe_end, index, judgement);
     if (collects && seen.add(program) != 0) keep(corpus, program, pipe_end);
-    if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) {
-      if (shared) exchange(*shared, corpus, pipe_end);
-      _exit(kRestart);
-    }
+    if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);
   }
-  if (shared) exchange(*shared, corpus, pipe_end);
   board.unsettled.store(kNothingLeft);
   board.done.store(1, std::memory_order_release);
   _exit(0);

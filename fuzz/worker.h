@@ -31,6 +31,7 @@ struct WorkerOptions {
   std::string shared;                  // the folder of a SharedCorpus, or empty
   bool guided = false;                 // as CampaignOptions::guided_by_runtime
   std::optional<std::uint64_t> again;  // a place that was dealt before and is judged first
+  std::string again_program;           // the program of that place, with a shared corpus; else empty
 };
 
 // A worker writes JSON objects to its pipe, one in each line:

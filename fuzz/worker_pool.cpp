@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "verify/execute/death.h"
 #include "verify/properties/property.h"
@@ -57,11 +58,12 @@ hip::Status WorkerPool::start(std::uint64_t first_place) {
 }
 
 hip::Status WorkerPool::start(Worker& worker, Place again) {
+  const std::string program = std::exchange(worker.program, "");
   hip::Result<Child> child = Child::start([&](int fd) {
     found_.leave_memory();
     run_worker(setup_,
                {options_.seed, options_.size, worker.share, &corpus_, options_.shared_corpus,
-                options_.guided_by_runtime, again},
+                options_.guided_by_runtime, again, program},
                *worker.board, fd);
   });
   if (!child) return child.error();

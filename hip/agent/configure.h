@@ -73,8 +73,8 @@ uint64_t hgagent_counters(uint32_t counter);
 
 /* What the runtime does from here on is noted, and what was noted before is forgotten. */
 void hgagent_signature_begin(void);
-/* The signature since hgagent_signature_begin (hip/agent/signature.h): different numbers, ascending. Returns how many
- * there are; writes at most `size` of them. */
+/* The signature since hgagent_signature_begin (hip/agent/signature.h), which ends with this call: different numbers,
+ * ascending. Returns how many there are; writes at most `size` of them. */
 size_t hgagent_signature(uint16_t* features, size_t size);
 
 #ifdef __cplusplus

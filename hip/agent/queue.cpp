@@ -73,12 +73,18 @@ Queue::~Queue() {
 
 void Queue::ring(u64 index) {
   u64 known = rung_.load(std::memory_order_relaxed);
-  // Noted before they may be taken: a packet's slot is used again after that.
-  if (machine_.signature().on()) {
-    for (u64 at = known; at <= index; ++at) note(at);
-  }
+  if (machine_.signature().on()) note_up_to(known, index);
   while (known < index + 1 && !rung_.compare_exchange_weak(known, index + 1, std::memory_order_seq_cst)) {}
   bell_.knock();
+}
+
+// Before the packets may be taken, because their slots are used again after that. Each packet is noted at most once.
+void Queue::note_up_to(u64 known, u64 index) {
+  u64 noted = noted_.load();
+  while (noted <= index && !noted_.compare_exchange_weak(noted, index + 1)) {}
+  for (u64 at = std::max(known, noted); at <= index; ++at) {
+    if (type_of(header_at(at)) != HSA_PACKET_TYPE_INVALID) note(at);
+  }
 }
 
 void Queue::note(u64 index) {
@@ -89,7 +95,7 @@ void Queue::note(u64 index) {
   const auto& packet = *reinterpret_cast<const hsa_kernel_dispatch_packet_t*>(packet_at(index));
   const FoundKernel found = machine_.code().kernel_at(packet.kernel_object);
   const std::string_view name = found.kernel == nullptr ? "" : std::string_view(found.kernel->name);
-  const u64 hash = std::hash<std::string_view>{}(name);
+  const u64 hash = hash_of(name);
   const u64 own = name.starts_with(kOwnKernels) ? hash << 9 : 0;
   const u64 items = u64{packet.grid_size_x} * packet.grid_size_y * packet.grid_size_z;
   machine_.signature().note_packet(request_.index, own | u64{packet.completion_signal.handle != 0} << 8 | kind,

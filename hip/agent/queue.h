@@ -62,6 +62,7 @@ class Queue {
 
  private:
   void run();
+  void note_up_to(u64 known, u64 index);
   void note(u64 index);
   [[nodiscard]] bool wait_for_packet(u64 index);
   [[nodiscard]] u16 header_at(u64 index) const;
@@ -87,7 +88,8 @@ class Queue {
   gfx942::Limits limits_;
   bool failed_ = false;
   hip::sync::Atomic<bool> stop_{false};
-  hip::sync::Atomic<u64> rung_{0};  // packets below this one may be taken
+  hip::sync::Atomic<u64> rung_{0};   // packets below this one may be taken
+  hip::sync::Atomic<u64> noted_{0};  // packets below this one are noted, if a signature was asked for
   Doorway bell_;
   hip::sync::Thread thread_;
 };

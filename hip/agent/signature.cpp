@@ -23,6 +23,12 @@ u64 mixed(std::initializer_list<u64> numbers) {
 
 }  // namespace
 
+u64 hash_of(std::string_view text) {
+  u64 hash = text.size();
+  for (const char c : text) hash = mixed({hash, static_cast<unsigned char>(c)});
+  return hash;
+}
+
 u64 size_class(u64 size) {
   return static_cast<u64>(std::bit_width(size));
 }
@@ -65,6 +71,7 @@ void Signature::note_packet(u64 queue, u64 kind, u64 details) {
 
 std::size_t Signature::read(u16* features, std::size_t size) {
   const hip::sync::LockGuard lock(mutex_);
+  on_.store(false, std::memory_order_relaxed);
   std::array<bool, kFeatures> met{};
   for (std::size_t i = 0; counts_ && i < kFeatures; ++i) {
     if ((*counts_)[i] != 0) met[mixed({i, size_class((*counts_)[i])}) % kFeatures] = true;

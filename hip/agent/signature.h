@@ -6,9 +6,10 @@
 // thread or one queue. Two programs with equal signatures made the runtime do much the same.
 //
 // Nothing depends on addresses, handles, times or numbers of queues. Left out, because they depend on times: all that
-// the agent's own threads do or call, waits and reads of signals, the choice of a copy engine, and how many signals a
-// packet or a copy waits for. A runtime that asks whether earlier work is done may still do something else in another
-// run of the same program: the caller compares two runs.
+// the agent's own threads do or call, waits and reads of signals, the choice of a copy engine, how many signals a
+// packet or a copy waits for, and packets that another thread still writes when the doorbell rings. A runtime that asks
+// whether earlier work is done may still do something else in another run of the same program: the caller compares two
+// runs.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -17,6 +18,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "hip/agent/types.h"
 #include "hip/sync/sync.h"
@@ -36,7 +38,7 @@ class Signature {
   void note(Event event, u64 kind, u64 details);
   // `queue` tells queues apart.
   void note_packet(u64 queue, u64 kind, u64 details);
-  // The features so far, ascending: writes at most `size` of them and returns how many there are.
+  // The features, ascending: writes at most `size` of them and returns how many there are. Nothing is noted any more.
   [[nodiscard]] std::size_t read(u16* features, std::size_t size);
 
  private:
@@ -54,6 +56,8 @@ class Signature {
   std::unique_ptr<std::array<u16, kFeatures>> counts_;
 };
 
+// The same with every compiler and library.
+[[nodiscard]] u64 hash_of(std::string_view text);
 // The number of bits of a size.
 [[nodiscard]] u64 size_class(u64 size);
 

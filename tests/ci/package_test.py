@@ -109,6 +109,11 @@ class Packages(unittest.TestCase):
                   "line=$(sed -n 's/^# replay: //p' $(ls r/*.program | head -1)) && echo \"$line\" && "
                   "sh -c \"$line\" >&2; [ $? = 1 ]")
         self.assertRegex(self.must("bash", "-c", script).stdout, r"(?m)^hgcheck replay r/\S+\.program .*F01")
+        # Where a shell would find another hgcheck first, the finding names the whole path.
+        other = "mkdir /tmp/first; cp /bin/true /tmp/first/hgcheck; export PATH=/tmp/first:$PATH; "
+        script = other + ("cd /tmp; /usr/bin/hgcheck campaign --programs 500 --jobs 1 --fault F01 --report r --quiet; "
+                          "cat r/*.program")
+        self.assertRegex(self.must("bash", "-c", script).stdout, r"(?m)^# replay: /usr/lib/\S*hgcheck replay r/")
 
     def test_a_user_of_the_cmake_package_builds_and_runs(self):
         # In one command, because each has a /tmp of its own.

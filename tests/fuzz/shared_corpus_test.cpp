@@ -24,37 +24,56 @@ struct SharedCorpusTest : testing::Test {
 };
 
 TEST_F(SharedCorpusTest, ProgramsReachTheOtherTaskOnce) {
-  SharedCorpus one(folder, false, 30), other(folder, false, 30);
+  SharedCorpus one(folder, "", 30), other(folder, "", 30);
   EXPECT_TRUE(one.due());
   EXPECT_TRUE(one.offer(program, {}));
   EXPECT_FALSE(one.offer(program, {}));
-  EXPECT_TRUE(one.exchange().programs.empty());
+  EXPECT_TRUE(one.news().programs.empty());
   EXPECT_FALSE(one.due());
-  EXPECT_EQ(other.exchange().programs.size(), 1U);
-  EXPECT_TRUE(other.exchange().programs.empty());
+  EXPECT_EQ(other.news().programs.size(), 1U);
+  EXPECT_TRUE(other.news().programs.empty());
   EXPECT_FALSE(other.offer(program, {}));
 }
 
 TEST_F(SharedCorpusTest, AGuidedTaskKeepsWhatShowsANewNumber) {
-  SharedCorpus corpus(folder, true, 30);
+  SharedCorpus corpus(folder, "7.2", 30);
   EXPECT_TRUE(corpus.offer(program, {1, 2}));
   EXPECT_FALSE(corpus.offer(program, {2}));
   EXPECT_TRUE(corpus.offer(program, {2, 4}));
 }
 
 TEST_F(SharedCorpusTest, AnEntryHasItsSignature) {
-  SharedCorpus one(folder, true, 30), other(folder, true, 30), unguided(folder, false, 30);
+  SharedCorpus one(folder, "7.2", 30), other(folder, "7.2", 30), unguided(folder, "", 30);
   EXPECT_TRUE(one.offer(program, {1, 65535}));
-  EXPECT_TRUE(one.exchange().problems.empty());
-  EXPECT_EQ(other.exchange().programs.size(), 1U);
+  EXPECT_TRUE(one.news().problems.empty());
+  EXPECT_EQ(other.news().programs.size(), 1U);
   EXPECT_FALSE(other.offer(program, {1, 65535}));
   EXPECT_TRUE(other.offer(program, {1, 2}));
-  EXPECT_EQ(unguided.exchange().programs.size(), 1U);
+  EXPECT_EQ(unguided.news().programs.size(), 1U);
   EXPECT_FALSE(unguided.offer(program, {2}));
 }
 
+TEST_F(SharedCorpusTest, NumbersOfAnotherReleaseAreNotRead) {
+  SharedCorpus one(folder, "7.2", 30), other(folder, "6.4", 30);
+  EXPECT_TRUE(one.offer(program, {1}));
+  EXPECT_EQ(other.news().programs.size(), 1U);
+  EXPECT_TRUE(other.offer(program, {1}));
+}
+
+TEST_F(SharedCorpusTest, ATaskThatIsKilledHasWrittenWhatItFound) {
+  SharedCorpus one(folder, "", 30);
+  EXPECT_TRUE(one.offer(program, {}));
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(folder) / (entry_name(program) + ".program")));
+}
+
+TEST_F(SharedCorpusTest, AFolderThatTakesNothingIsAProblem) {
+  SharedCorpus one(folder + "/gone", "", 30);
+  EXPECT_TRUE(one.offer(program, {}));
+  EXPECT_GE(one.news().problems.size(), 1U);
+}
+
 TEST_F(SharedCorpusTest, WithoutAGuideTheIndexDecides) {
-  SharedCorpus corpus(folder, false, 30);
+  SharedCorpus corpus(folder, "", 30);
   for (std::uint64_t index = 0; index < 100; ++index) {
     EXPECT_EQ(corpus.draw(index).mutant, is_mutant(index));
     EXPECT_EQ(corpus.draw(index).size, 30U);
@@ -75,7 +94,7 @@ std::map<std::pair<bool, std::uint32_t>, int> drawn(SharedCorpus& corpus, const 
 }
 
 TEST_F(SharedCorpusTest, AGuidedTaskDrawsMostInTheWayThatShowsMostThatIsNew) {
-  SharedCorpus mutants(folder, true, 30), large(folder, true, 30);
+  SharedCorpus mutants(folder, "7.2", 30), large(folder, "7.2", 30);
   EXPECT_GT((drawn(mutants, program, [](SharedCorpus::Draw draw) { return draw.mutant; })[{true, 30}]), 250);
   const auto ways = drawn(large, program, [](SharedCorpus::Draw draw) { return draw.size == 120; });
   EXPECT_GT((ways.at({false, 120})), 250);
