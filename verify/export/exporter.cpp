@@ -113,7 +113,7 @@ void Exporter::write_block() {
   const std::vector<Step>& steps = reproducer_.program.steps;
   const InBlock in = steps[step_].in;
   const std::size_t from = text_.size(), begin = step_;
-  const BeforeBlock before{names_, nodes_of_captures()};
+  const BeforeBlock before = before_block();
   const auto in_round = [&](std::uint32_t round) {
     return step_ < steps.size() && steps[step_].in.block == in.block && steps[step_].in.round == round;
   };
@@ -125,13 +125,32 @@ void Exporter::write_block() {
     // An answer names the objects that went, and they have another name in each round.
     if (makes_user_objects) return fail_block("a block makes user objects");
     memory_.in_rounds(later_numbers(steps, begin, length));
+    text_.begin_rounds();
   }
   for (step_ = begin; in_round(0) && error_.empty(); ++step_) write_step(steps[step_]);
   memory_.in_rounds({});
   if (!error_.empty() || !in_round(1)) return;
   if (const Reason flaw = flaw_of_round(before)) return fail_block(*flaw);
+  for (const auto& [patch, due] : before.due) {
+    if (strategies_.due(patch) != due)
+      return fail_block(fmt::format(
+          "'{}' has other moved buffers to patch in later rounds of a block than in the first", print_command(patch)));
+  }
   follow_rounds(begin, length, before);
   if (error_.empty()) text_.in_loop(from, "round", steps[step_ - 1].in.round + 1);
+}
+
+Exporter::BeforeBlock Exporter::before_block() const {
+  const std::vector<Step>& steps = reproducer_.program.steps;
+  BeforeBlock before{names_, nodes_of_captures(), {}};
+  for (std::size_t i = step_; i < steps.size() && steps[i].in.block == steps[step_].in.block; ++i) {
+    const auto* patch = std::get_if<Patch>(&steps[i].command);
+    if (patch == nullptr || steps[i].in.round != 0) continue;
+    const bool in_exec = patch->target == Target::kExec;
+    if (in_exec ? names_.execs.contains(patch->id) : names_.graphs.contains(patch->id))
+      before.due.emplace_back(*patch, strategies_.due(*patch));
+  }
+  return before;
 }
 
 std::map<std::uint64_t, std::size_t> Exporter::nodes_of_captures() const {

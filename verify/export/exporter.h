@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "verify/export/captures.h"
 #include "verify/export/checks.h"
@@ -76,9 +78,11 @@ class Exporter {
   // The state before a block that the calls of each round, and of what stands after the block, rely on.
   struct BeforeBlock {
     NamesOfFile names;
-    std::map<std::uint64_t, std::size_t> captures;  // the number of nodes of each open capture, by its serial
+    std::map<std::uint64_t, std::size_t> captures;       // the number of nodes of each open capture, by its serial
+    std::vector<std::pair<Patch, std::vector<Id>>> due;  // what a round patches, and the moved buffers it is due for
   };
   // Why a round that ends here cannot be a round of a loop, or nothing.
+  [[nodiscard]] BeforeBlock before_block() const;
   [[nodiscard]] Reason flaw_of_round(const BeforeBlock& before) const;
   [[nodiscard]] std::map<std::uint64_t, std::size_t> nodes_of_captures() const;
   // Follows the later rounds of the block whose first round is the `length` steps from `begin` on.

@@ -88,6 +88,21 @@ TEST(Reproducer, ABlockThatRecordsAnObjectFromOutsideAgainHasNoForm) {
   EXPECT_THAT(refusal_of(of(sets, ReproducerStrategy::kRebuild)), HasSubstr("a block records g0 again"));
 }
 
+TEST(Reproducer, ABlockWhoseFirstRoundPatchesOtherBuffersThanTheNextHasNoForm) {
+  const std::string made =
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\ninstantiate e0 g0\n";
+  const std::string late = made + "repeat 3\npatch e0\nlaunch e0 s0\nsync device\nmove b0\nend\n";
+  for (const ReproducerStrategy strategy : {ReproducerStrategy::kPatch, ReproducerStrategy::kUpdate})
+    EXPECT_THAT(refusal_of(of(late, strategy)), HasSubstr("'patch e0' has other moved buffers to patch"));
+}
+
+TEST(Reproducer, EachRoundOfABlockWaitsForTheRoundBeforeIt) {
+  const std::string text =
+      text_of(of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\ninstantiate e0 g0\n"
+                 "sync device\nrepeat 3\nmove b0\npatch e0\nlaunch e0 s0\nend\n"));
+  EXPECT_THAT(text, HasSubstr("++round) {\n    MUST(hipDeviceSynchronize());\n    {\n"));
+}
+
 TEST(Reproducer, ABlockThatGivesNodesToACaptureFromOutsideHasNoForm) {
   const std::string begin = "buffer b0 64\nstream s1 nonblocking\n", capture = "capture s1\n";
   const std::string work = "on s1 memset dst=b0+0 value=1 element=1 width=8\n", end = "endcapture s1 g0\n";
