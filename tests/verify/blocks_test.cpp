@@ -76,6 +76,7 @@ TEST(Blocks, AreValidWhereEachRoundIs) {
   const std::string outer = "graph g0\nrepeat 2\nempty g0.n0\nend\n";
   EXPECT_EQ(flaw(program_of(outer)), "line 4: g0.n0 exists already (in round 2)");
   EXPECT_EQ(flaw(program_of("repeat 2\nstream s1\ndestroy s1\nend\n")), "");
+  EXPECT_EQ(flaw(program_of("repeat 2\nstream s1\nend\n")), "line 3: the round ends and does not give back s1");
   EXPECT_EQ(flaw(program_of("repeat 2\nevent v0\nend\n")), "line 3: the round ends and does not give back v0");
   EXPECT_EQ(flaw(program_of("repeat 2\npool p0\nend\n")), "line 3: the round ends and does not give back p0");
   EXPECT_EQ(flaw(program_of("repeat 2\nuserobject u0\nend\n")), "line 3: the round ends and does not give back u0");
@@ -115,6 +116,16 @@ TEST(Blocks, HaveBounds) {
   for (int i = 0; i < 10; ++i) commands += "sync device\n";
   EXPECT_EQ(error_of("repeat 10000\n" + commands + "end\n"), "");
   EXPECT_EQ(error_of("repeat 10000\n" + commands + "sync device\nend\n"), error);
+}
+
+TEST(Blocks, AreNamedWhereTheyExceedABound) {
+  const auto line_of = [](const std::string& commands) { return error_of(commands).substr(0, 6); };
+  const std::string names = "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n";
+  EXPECT_EQ(line_of("repeat 5001" + names + "repeat 2\nsync device\nend\n"), "p:2:1:");
+  EXPECT_EQ(line_of("repeat 2\nsync device\nend\n\n# a comment\nrepeat 5001" + names), "p:7:1:");
+  std::string full = "repeat 10000\n";
+  for (int i = 0; i < 10; ++i) full += "sync device\n";
+  EXPECT_EQ(line_of(full + "end\nsync device\n"), "p:14:1");
 }
 
 std::uint32_t most_rounds(const Program& program) {

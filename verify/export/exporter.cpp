@@ -107,34 +107,86 @@ std::map<Id, ReproducerMemory::LaterNumbers> later_numbers(const std::vector<Ste
 
 }  // namespace
 
-// The first round of a block is written, in a loop. A program that was cut in a later round ends there with the loop.
+// The first round of a block is written, in a loop. A program that was cut in a later round ends there with the loop,
+// which runs that round last.
 void Exporter::write_block() {
   const std::vector<Step>& steps = reproducer_.program.steps;
   const InBlock in = steps[step_].in;
   const std::size_t from = text_.size(), begin = step_;
+  const BeforeBlock before = before_block();
   const auto in_round = [&](std::uint32_t round) {
     return step_ < steps.size() && steps[step_].in.block == in.block && steps[step_].in.round == round;
   };
-  for (; in_round(0); ++step_) {}
+  bool makes_user_objects = false;
+  for (; in_round(0); ++step_)
+    makes_user_objects = makes_user_objects || std::holds_alternative<DeclareUserObject>(steps[step_].command);
   const std::size_t length = step_ - begin;
-  if (in_round(1)) memory_.in_rounds(later_numbers(steps, begin, length));
+  if (in_round(1)) {
+    // An answer names the objects that went, and they have another name in each round.
+    if (makes_user_objects) return fail_block("a block makes user objects");
+    memory_.in_rounds(later_numbers(steps, begin, length));
+    text_.begin_rounds();
+  }
   for (step_ = begin; in_round(0) && error_.empty(); ++step_) write_step(steps[step_]);
   memory_.in_rounds({});
   if (!error_.empty() || !in_round(1)) return;
-  text_.in_loop(from, "round", in.rounds);
-  follow_rounds(begin, length);
+  if (const Reason flaw = flaw_of_round(before)) return fail_block(*flaw);
+  for (const auto& [patch, due] : before.due) {
+    if (strategies_.due(patch) != due)
+      return fail_block(fmt::format(
+          "'{}' has other moved buffers to patch in later rounds of a block than in the first", print_command(patch)));
+  }
+  follow_rounds(begin, length, before);
+  if (error_.empty()) text_.in_loop(from, "round", steps[step_ - 1].in.round + 1);
 }
 
-void Exporter::follow_rounds(std::size_t begin, std::size_t length) {
+Exporter::BeforeBlock Exporter::before_block() const {
+  const std::vector<Step>& steps = reproducer_.program.steps;
+  BeforeBlock before{names_, nodes_of_captures(), {}};
+  for (std::size_t i = step_; i < steps.size() && steps[i].in.block == steps[step_].in.block; ++i) {
+    const auto* patch = std::get_if<Patch>(&steps[i].command);
+    if (patch == nullptr || steps[i].in.round != 0) continue;
+    const bool in_exec = patch->target == Target::kExec;
+    if (in_exec ? names_.execs.contains(patch->id) : names_.graphs.contains(patch->id))
+      before.due.emplace_back(*patch, strategies_.due(*patch));
+  }
+  return before;
+}
+
+std::map<std::uint64_t, std::size_t> Exporter::nodes_of_captures() const {
+  std::map<std::uint64_t, std::size_t> nodes;
+  for (const CaptureState& capture : after_.captures()) nodes[capture.serial] = capture.graph.nodes.size();
+  return nodes;
+}
+
+Reason Exporter::flaw_of_round(const BeforeBlock& before) const {
+  if (nodes_of_captures() != before.captures)
+    return "a block begins or ends a capture that it does not contain, or gives nodes to it";
+  const auto renamed = [](const auto& had, const auto& has) {
+    return std::ranges::find_if(had, [&has](const auto& each) { return has.at(each.first) != each.second; });
+  };
+  constexpr const char* kRecorded = "a block records {}{} again, which was made before the block";
+  const auto graph = renamed(before.names.graphs, names_.graphs);
+  if (graph != before.names.graphs.end()) return fmt::format(kRecorded, 'g', graph->first);
+  const auto exec = renamed(before.names.execs, names_.execs);
+  if (exec != before.names.execs.end()) return fmt::format(kRecorded, 'e', exec->first);
+  return {};
+}
+
+void Exporter::follow_rounds(std::size_t begin, std::size_t length, const BeforeBlock& before) {
   const std::vector<Step>& steps = reproducer_.program.steps;
   for (std::size_t k = 0; step_ < steps.size() && steps[step_].in.block == steps[begin].in.block; ++k, ++step_) {
     if (!ends_alike(begin + k % length, step_))
-      return fail(
-          fmt::format("the rounds of a block end differently at '{}' (command {}): such a block has no "
-                      "stand-alone form; replay the program instead",
-                      command_text(), step_ + 1));
+      return fail_block(
+          fmt::format("the rounds of a block end differently at '{}' (command {})", command_text(), step_ + 1));
     after_.apply(steps[step_].command);
+    if ((k + 1) % length != 0) continue;
+    if (const Reason flaw = flaw_of_round(before)) return fail_block(*flaw);
   }
+}
+
+void Exporter::fail_block(const std::string& reason) {
+  fail(fmt::format("{}: such a block has no stand-alone form; replay the program instead", reason));
 }
 
 bool Exporter::ends_alike(std::size_t step, std::size_t other) const {

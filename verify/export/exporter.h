@@ -3,7 +3,11 @@
 // The family of a command decides how it is written (verify/commands/export.h), and uses the parts below.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "verify/export/captures.h"
 #include "verify/export/checks.h"
@@ -71,8 +75,19 @@ class Exporter {
   void declare_variables(const NeedsOfFile& known);
   void write_step(const Step& step);
   void write_block();
+  // The state before a block that the calls of each round, and of what stands after the block, rely on.
+  struct BeforeBlock {
+    NamesOfFile names;
+    std::map<std::uint64_t, std::size_t> captures;       // the number of nodes of each open capture, by its serial
+    std::vector<std::pair<Patch, std::vector<Id>>> due;  // what a round patches, and the moved buffers it is due for
+  };
+  // Why a round that ends here cannot be a round of a loop, or nothing.
+  [[nodiscard]] BeforeBlock before_block() const;
+  [[nodiscard]] Reason flaw_of_round(const BeforeBlock& before) const;
+  [[nodiscard]] std::map<std::uint64_t, std::size_t> nodes_of_captures() const;
   // Follows the later rounds of the block whose first round is the `length` steps from `begin` on.
-  void follow_rounds(std::size_t begin, std::size_t length);
+  void follow_rounds(std::size_t begin, std::size_t length, const BeforeBlock& before);
+  void fail_block(const std::string& reason);
   [[nodiscard]] bool ends_alike(std::size_t step, std::size_t other) const;
   void write_once(const Command& command);
   void write_end();

@@ -16,6 +16,7 @@ namespace verify {
 struct GraphNames {
   std::string graph;
   std::vector<std::string> nodes;
+  bool operator==(const GraphNames&) const = default;
 };
 // An executable graph of the file, and the graph that it was made from.
 struct ExecNames {
@@ -24,6 +25,7 @@ struct ExecNames {
   bool owns_graph = false;  // that graph was recorded for this executable graph alone
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;
+  bool operator==(const ExecNames&) const = default;
 };
 
 // The graphs and executable graphs of the program as they are named now.

@@ -108,6 +108,21 @@ void ReproducerStrategies::patch(const Patch& c) {
   record_again(c.target, c.id, now);
 }
 
+std::vector<Id> ReproducerStrategies::due(const Patch& c) const {
+  const State& state = out_.after();
+  const bool in_exec = c.target == Target::kExec;
+  if (patches()) return state.stale_buffers(in_exec ? state.exec(c.id)->graph : *state.graph(c.id));
+  const std::map<Id, Versions>& of_objects = in_exec ? exec_versions_ : graph_versions_;
+  const auto object = of_objects.find(c.id);
+  const Versions had = object == of_objects.end() ? Versions{} : object->second;
+  std::vector<Id> due;
+  for (const auto& [id, version] : versions()) {
+    const auto found = had.find(id);
+    if (found == had.end() || found->second != version) due.push_back(id);
+  }
+  return due;
+}
+
 void ReproducerStrategies::set_all_stale(const Patch& c, const GraphState& graph, const std::vector<Id>& stale) {
   const bool in_exec = c.target == Target::kExec;
   const GraphNames& names = in_exec ? out_.names().execs[c.id].names : out_.names().graphs[c.id];

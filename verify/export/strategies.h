@@ -25,6 +25,8 @@ class ReproducerStrategies {
   void set(const SetNode& command);
   void patch(const Patch& command);
   void update(const Update& command);
+  // The moved buffers for which patch() would write calls now.
+  [[nodiscard]] std::vector<Id> due(const Patch& command) const;
 
   // Writes the call that makes an executable graph.
   void instantiate(const std::string& exec, const std::string& graph, InstantiateForm form, std::uint32_t flags);

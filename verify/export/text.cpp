@@ -76,7 +76,7 @@ std::string ReproducerText::on_thread(std::uint32_t thread, const std::string& c
 
 void ReproducerText::wait() {
   const std::string_view wait = devices_ > 1 ? kWaitForAll : kWait;
-  if (!lines_.empty() && lines_.back().find(wait) != std::string::npos) return;
+  if (lines_.size() > begun_ && lines_.back().find(wait) != std::string::npos) return;
   must(wait);
 }
 

@@ -32,6 +32,8 @@ class ReproducerText {
   // `call` as made by helper thread `thread` (0: the main thread).
   [[nodiscard]] std::string on_thread(std::uint32_t thread, const std::string& call);
   void wait();  // for the device, unless the last line did so
+  // The lines from here on may run again behind their last one: they do not rely on the line before them.
+  void begin_rounds() { begun_ = lines_.size(); }
   // With more than one device, waiting for the device means waiting for all of them.
   void use_devices(std::uint32_t count) { devices_ = count; }
   // Runs `write`; the device is current for the lines that it writes.
@@ -69,6 +71,7 @@ class ReproducerText {
   std::set<HelperFunction> helpers_;
   std::set<std::string> kernels_, headers_;
   std::set<std::uint32_t> symbols_;
+  std::size_t begun_ = 0;  // begin_rounds()
   bool checks_ = false, fails_ = false;
   std::uint32_t devices_ = 1;
 };

@@ -89,14 +89,16 @@ std::size_t in_first_round(const Program& program, std::size_t step) {
   return begin + (step - begin) % (end - begin);
 }
 
-std::optional<Program> all_rounds(const Program& written) {
+std::optional<Program> all_rounds(const Program& written, std::size_t* too_many) {
   if (!has_blocks(written)) return written;
   Rounds rounds(written);
   const std::span<const Step> steps(written.steps);
   for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
     end = begin + 1;
     while (steps[begin].in.block != 0 && end < steps.size() && steps[end].in.block == steps[begin].in.block) ++end;
-    if (!rounds.add(steps.subspan(begin, end - begin))) return {};
+    if (rounds.add(steps.subspan(begin, end - begin))) continue;
+    if (too_many != nullptr) *too_many = begin;
+    return {};
   }
   return rounds.done();
 }

@@ -21,8 +21,9 @@ inline constexpr std::uint32_t kMaxRounds = 10000;
 // The step of the first round that `step` repeats; outside of blocks, `step`.
 [[nodiscard]] std::size_t in_first_round(const Program& program, std::size_t step);
 
-// The program of a written form. No value where it would have more than kMaxCommands steps or a name above kMaxId.
-[[nodiscard]] std::optional<Program> all_rounds(const Program& written);
+// The program of a written form. No value where it would have more than kMaxCommands steps or a name above kMaxId:
+// `too_many` is then the step, or the first step of the block, from which on it has.
+[[nodiscard]] std::optional<Program> all_rounds(const Program& written, std::size_t* too_many = nullptr);
 
 // The written form, so that all_rounds() makes the program again. A program whose rounds were changed one by one has no
 // blocks any more: it is written step by step.

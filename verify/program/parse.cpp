@@ -372,16 +372,19 @@ class WrittenSteps {
   // Why the text may not end here, or nothing.
   [[nodiscard]] std::optional<ParseError> unfinished() const {
     if (in_.block == 0) return {};
-    return ParseError{begun_, 1, "the block has no line 'end'"};
+    return ParseError{begun_.back(), 1, "the block has no line 'end'"};
   }
-  [[nodiscard]] std::uint32_t last_block() const { return begun_; }  // its line
+  // The line of a step outside of blocks, and of the word `repeat` that begins its block.
+  [[nodiscard]] std::uint32_t line_of(const Step& step) const {
+    return step.in.block == 0 ? step.line : begun_[step.in.block - 1];
+  }
 
  private:
   void begin(Line& line, std::uint32_t rounds, const Token& count) {
     if (in_.block != 0) line.fail(1, "blocks do not nest");
     if (rounds > kMaxRounds) line.fail(count.column, fmt::format("a block has at most {} rounds", kMaxRounds));
-    in_ = {++blocks_, rounds, 0};
-    begun_ = line.number();
+    begun_.push_back(line.number());
+    in_ = {static_cast<std::uint32_t>(begun_.size()), rounds, 0};
   }
   void end(Line& line) {
     if (in_.block == 0) line.fail(1, "there is no block to end");
@@ -392,8 +395,7 @@ class WrittenSteps {
 
   Program& program_;
   InBlock in_;
-  std::uint32_t blocks_ = 0;
-  std::uint32_t begun_ = 0;
+  std::vector<std::uint32_t> begun_;  // the lines that begin blocks
 };
 
 void WrittenSteps::parse(Line& line) {
@@ -468,8 +470,9 @@ std::variant<Program, ParseError> parse_program(std::string_view text) {
   }
   if (!version_seen) return ParseError{1, 1, "a program begins with the line 'hgcheck-program 1'"};
   if (std::optional<ParseError> error = steps.unfinished()) return *std::move(error);
-  if (std::optional<Program> all = all_rounds(program)) return *std::move(all);
-  return ParseError{steps.last_block(), 1,
+  std::size_t too_many = 0;
+  if (std::optional<Program> all = all_rounds(program, &too_many)) return *std::move(all);
+  return ParseError{steps.line_of(program.steps[too_many]), 1,
                     fmt::format("all rounds of the blocks together have more than {} commands, or name objects past {}",
                                 kMaxCommands, kMaxId)};
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,40 @@ std::uint32_t repeats_that_matter(const Step& step) {
 
 namespace {
 
+// How a program knows the objects of one letter.
+struct ObjectsOfLetter {
+  char letter;
+  bool (*known)(const State& state, Id id);
+  bool (*held)(const State& state, Id id);  // a known object that the program has not given back
+};
+
+// Memory that a graph allocates goes with the graph, where it was freed.
+bool holds_memory(const State& state, Id id) {
+  const BufferState& buffer = *state.buffer(id);
+  return buffer.alive && (!buffer.graph || buffer.unfreed || state.graph(*buffer.graph)->alive);
+}
+
+constexpr std::array kObjects{
+    ObjectsOfLetter{'b', [](const State& state, Id id) { return state.buffer(id) != nullptr; }, holds_memory},
+    ObjectsOfLetter{'g', [](const State& state, Id id) { return state.graph(id) != nullptr; },
+                    [](const State& state, Id id) { return state.graph(id)->alive; }},
+    ObjectsOfLetter{'e', [](const State& state, Id id) { return state.exec(id) != nullptr; },
+                    [](const State& state, Id id) { return state.exec(id)->alive; }},
+    ObjectsOfLetter{'s', [](const State& state, Id id) { return state.parts().streams.find(id) != nullptr; },
+                    [](const State& state, Id id) { return state.parts().streams.alive(id); }},
+    ObjectsOfLetter{'v', [](const State& state, Id id) { return state.parts().events.find(id) != nullptr; },
+                    [](const State& state, Id id) { return state.parts().events.find(id)->alive; }},
+    ObjectsOfLetter{'p', [](const State& state, Id id) { return state.pools().contains(id); },
+                    [](const State& state, Id id) { return state.pools().at(id).alive; }},
+    ObjectsOfLetter{'u', [](const State& state, Id id) { return state.user_objects().contains(id); },
+                    [](const State& state, Id id) { return state.user_objects().at(id) != 0; }}};
+
+const ObjectsOfLetter& objects_of(char letter) {
+  const auto* found = std::ranges::find(kObjects, letter, &ObjectsOfLetter::letter);
+  assert(found != kObjects.end());
+  return *found;
+}
+
 // The names that one round of a block makes.
 class NamesOfRound {
  public:
@@ -25,60 +61,20 @@ class NamesOfRound {
     if (step.in.block == 0) return;
     Command command = step.command;
     for_each_name(command, [&](char letter, const Id& id, bool is_made) {
-      if (is_made && !knows(state, letter, id)) made_.emplace_back(letter, id);
+      if (is_made && !objects_of(letter).known(state, id)) made_.emplace_back(letter, id);
     });
   }
   // Why the round may not end here, or nothing.
   [[nodiscard]] Reason end_round(const State& state) {
     for (const auto& [letter, id] : std::exchange(made_, {})) {
-      if (holds(state, letter, id)) return fmt::format("the round ends and does not give back {}{}", letter, id);
+      const ObjectsOfLetter& objects = objects_of(letter);
+      if (objects.known(state, id) && objects.held(state, id))
+        return fmt::format("the round ends and does not give back {}{}", letter, id);
     }
     return {};
   }
 
  private:
-  static bool knows(const State& state, char letter, Id id) {
-    switch (letter) {
-      case 'b':
-        return state.buffer(id) != nullptr;
-      case 'g':
-        return state.graph(id) != nullptr;
-      case 'e':
-        return state.exec(id) != nullptr;
-      case 's':
-        return state.parts().streams.find(id) != nullptr;
-      case 'v':
-        return state.parts().events.find(id) != nullptr;
-      case 'p':
-        return state.pools().contains(id);
-      default:
-        return state.user_objects().contains(id);
-    }
-  }
-  // Memory that a graph allocates goes with the graph, where it was freed.
-  static bool holds_memory(const State& state, const BufferState& buffer) {
-    return buffer.alive && (!buffer.graph || buffer.unfreed || state.graph(*buffer.graph)->alive);
-  }
-  static bool holds(const State& state, char letter, Id id) {
-    if (!knows(state, letter, id)) return false;
-    switch (letter) {
-      case 'b':
-        return holds_memory(state, *state.buffer(id));
-      case 'g':
-        return state.graph(id)->alive;
-      case 'e':
-        return state.exec(id)->alive;
-      case 's':
-        return state.parts().streams.alive(id);
-      case 'v':
-        return state.parts().events.find(id)->alive;
-      case 'p':
-        return state.pools().at(id).alive;
-      default:
-        return state.user_objects().at(id) != 0;
-    }
-  }
-
   std::vector<std::pair<char, Id>> made_;
 };
 

@@ -58,12 +58,64 @@ TEST(Reproducer, ABlockThatRepeatsIsALoop) {
   EXPECT_THAT(text, HasSubstr("fill(b1, 64, round == 0 ? 1 : 2 + (round - 1) * 1, 0)"));
 }
 
+TEST(Reproducer, AProgramThatIsCutInARoundOfABlockRunsThatRoundLast) {
+  verify::Reproducer reproducer = of(kBlock);
+  reproducer.program.steps.resize(1 + 9 + 4);
+  reproducer.statuses.resize(reproducer.program.steps.size());
+  EXPECT_THAT(text_of(reproducer), HasSubstr("for (int round = 0; round < 2; ++round) {"));
+}
+
+std::string refusal_of(const verify::Reproducer& reproducer) {
+  const hip::Result<std::string> text = verify::to_reproducer(reproducer, ReproducerForm::kHip);
+  return text.ok() ? "" : text.error().message;
+}
+
 TEST(Reproducer, ABlockWhoseRoundsEndDifferentlyHasNoForm) {
   verify::Reproducer reproducer = of(kBlock);
   reproducer.statuses[12].error = "hipErrorInvalidValue";
-  const hip::Result<std::string> text = verify::to_reproducer(reproducer, ReproducerForm::kHip);
-  ASSERT_FALSE(text.ok());
-  EXPECT_THAT(text.error().message, HasSubstr("the rounds of a block end differently"));
+  EXPECT_THAT(refusal_of(reproducer), HasSubstr("the rounds of a block end differently"));
+}
+
+TEST(Reproducer, ABlockThatRecordsAnObjectFromOutsideAgainHasNoForm) {
+  const std::string made = "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\n";
+  const std::string rounds = "repeat 3\nmove b0\npatch e0\nlaunch e0 s0\nsync device\nend\nlaunch e0 s0\n";
+  const std::string whole = made + "instantiate e0 g0\n" + rounds;
+  EXPECT_THAT(refusal_of(of(whole, ReproducerStrategy::kRebuild)), HasSubstr("a block records e0 again"));
+  EXPECT_THAT(text_of(of(whole, ReproducerStrategy::kUpdate)), HasSubstr("round < 3"));
+  EXPECT_THAT(text_of(of(whole)), HasSubstr("round < 3"));
+  EXPECT_THAT(refusal_of(of(made + "instantiate e0 g0\ndestroy g0\n" + rounds)), HasSubstr("a block records e0 again"));
+  const std::string sets = made + "repeat 3\nset g0.n0 memset dst=b0+0 value=2 element=1 width=8\nend\n";
+  EXPECT_THAT(refusal_of(of(sets, ReproducerStrategy::kRebuild)), HasSubstr("a block records g0 again"));
+}
+
+TEST(Reproducer, ABlockWhoseFirstRoundPatchesOtherBuffersThanTheNextHasNoForm) {
+  const std::string made =
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\ninstantiate e0 g0\n";
+  const std::string late = made + "repeat 3\npatch e0\nlaunch e0 s0\nsync device\nmove b0\nend\n";
+  for (const ReproducerStrategy strategy : {ReproducerStrategy::kPatch, ReproducerStrategy::kUpdate})
+    EXPECT_THAT(refusal_of(of(late, strategy)), HasSubstr("'patch e0' has other moved buffers to patch"));
+}
+
+TEST(Reproducer, EachRoundOfABlockWaitsForTheRoundBeforeIt) {
+  const std::string text =
+      text_of(of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\ninstantiate e0 g0\n"
+                 "sync device\nrepeat 3\nmove b0\npatch e0\nlaunch e0 s0\nend\n"));
+  EXPECT_THAT(text, HasSubstr("++round) {\n    MUST(hipDeviceSynchronize());\n    {\n"));
+}
+
+TEST(Reproducer, ABlockThatGivesNodesToACaptureFromOutsideHasNoForm) {
+  const std::string begin = "buffer b0 64\nstream s1 nonblocking\n", capture = "capture s1\n";
+  const std::string work = "on s1 memset dst=b0+0 value=1 element=1 width=8\n", end = "endcapture s1 g0\n";
+  const char* reason = "a block begins or ends a capture that it does not contain, or gives nodes to it";
+  EXPECT_THAT(refusal_of(of(begin + capture + "repeat 3\n" + work + "end\n" + end)), HasSubstr(reason));
+  EXPECT_THAT(refusal_of(of(begin + capture + "repeat 3\n" + end + "destroy g0\n" + capture + work + "end\n")),
+              HasSubstr(reason));
+  EXPECT_THAT(text_of(of(begin + "repeat 3\n" + capture + work + end + "destroy g0\nend\n")), HasSubstr("round < 3"));
+}
+
+TEST(Reproducer, ABlockThatMakesUserObjectsHasNoForm) {
+  EXPECT_THAT(refusal_of(of("repeat 3\ngraph g0\nuserobject u0\nretain u0 g0 move\ndestroy g0\nend\n")),
+              HasSubstr("a block makes user objects"));
 }
 
 TEST(Reproducer, EveryCommandIsWrittenAsItsHipCall) {
