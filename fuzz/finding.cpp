@@ -216,6 +216,10 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
     return judge_isolated(setup, candidate, options, program_timeout);
   };
   Shrunk shrunk{program, judge(program, checks), false};
+  if (shrunk.judgement.verdict == verify::VerdictKind::kAgree && setup.contained()) {
+    checks.tries = verify::kRateRuns;  // it may be a death that does not come every time
+    shrunk.judgement = judge(program, checks);
+  }
   if (shrunk.judgement.verdict != verify::VerdictKind::kDiverge) return shrunk;
   shrunk.reproduced = true;
   const verify::PropertyId property = shrunk.judgement.broken.front();
