@@ -213,7 +213,7 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
                       double budget_seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(budget_seconds);
   const auto judge = [&](const verify::Program& candidate, const verify::JudgeOptions& options) {
-    return judge_isolated(setup, candidate, options, program_timeout);
+    return judge_isolated(setup, candidate, options, program_timeout * options.tries);
   };
   Shrunk shrunk{program, judge(program, checks), false};
   if (shrunk.judgement.verdict == verify::VerdictKind::kAgree && setup.contained()) {

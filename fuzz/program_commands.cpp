@@ -44,7 +44,7 @@ Judged judge_all(Setup& setup, const verify::Program& program) {
   }
   if (!setup.contained()) return judged;
   judged.checks = {.tries = verify::kRateRuns};
-  judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout);
+  judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout * verify::kRateRuns);
   return judged;
 }
 
