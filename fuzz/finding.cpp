@@ -213,9 +213,13 @@ Shrunk shrink_finding(Setup& setup, const verify::Program& program, verify::Judg
                       double budget_seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(budget_seconds);
   const auto judge = [&](const verify::Program& candidate, const verify::JudgeOptions& options) {
-    return judge_isolated(setup, candidate, options, program_timeout);
+    return judge_isolated(setup, candidate, options, program_timeout * options.tries);
   };
   Shrunk shrunk{program, judge(program, checks), false};
+  if (shrunk.judgement.verdict == verify::VerdictKind::kAgree && setup.contained()) {
+    checks.tries = verify::kRateRuns;  // it may be a death that does not come every time
+    shrunk.judgement = judge(program, checks);
+  }
   if (shrunk.judgement.verdict != verify::VerdictKind::kDiverge) return shrunk;
   shrunk.reproduced = true;
   const verify::PropertyId property = shrunk.judgement.broken.front();

@@ -33,14 +33,18 @@ struct Judged {
 };
 
 // The judgement of the first of a few schedules that does not agree, else of the last. The checks that need many runs
-// choose their schedules themselves, so they are made once.
+// choose their schedules themselves, so they are made once. A subject process that dies only sometimes gets several
+// runs to do so.
 Judged judge_all(Setup& setup, const verify::Program& program) {
   Judged judged;
   for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
     judged.checks = seed == 1 ? all_checks(seed) : verify::JudgeOptions{.schedule_seed = seed};
     judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout);
-    if (judged.judgement.verdict != verify::VerdictKind::kAgree) break;
+    if (judged.judgement.verdict != verify::VerdictKind::kAgree) return judged;
   }
+  if (!setup.contained()) return judged;
+  judged.checks = {.tries = verify::kRateRuns};
+  judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout * verify::kRateRuns);
   return judged;
 }
 
@@ -229,6 +233,11 @@ int run(const ShrinkCommand& command) {
     return status_of(judged.judgement.verdict);
   }
   const Shrunk shrunk = shrink_finding(*setup.value(), program.value(), judged.checks, kReplayTimeout, kShrinkBudget);
+  if (!shrunk.reproduced) {
+    std::cerr << fmt::format("hgcheck: {} diverged once, and then not again: there is nothing to shrink\n",
+                             command.file);
+    return kHarness;
+  }
   const std::string text = verify::print_program(shrunk.program);
   const std::string output = command.output.empty() ? "-" : command.output;
   for (const auto& write : {write_text, write_code_objects}) {

@@ -481,4 +481,20 @@ TEST_F(Shrink, MakesAProgramOfAnyOriginShortAndLeavesItDiverging) {
   EXPECT_LT(read_file(folder / "small.program").size(), read_file(children).size());
 }
 
+#ifdef HGCHECK_HGMODEL
+// The subject's processes count themselves. From number $1 on, every third one dies at its first program.
+TEST_F(Shrink, AndReplayFindADeathThatDoesNotComeEveryTime) {
+  const std::string script = folder / "subject.sh", program = folder / "small.program";
+  std::ofstream(program) << "hgcheck-program 1\nbuffer b0 64\ngraph g0\n";
+  std::ofstream(script) << "echo >> $0.$1; n=$(wc -l < $0.$1)\n"
+                        << "[ $n -ge $1 ] && [ $((n % 3)) = 2 ] && exec " HGCHECK_ODD_SUBJECT " segv\n"
+                        << "exec " HGCHECK_SUBJECT " --library " HGCHECK_HGMODEL "\n";
+  for (const auto& [command, first] : {std::pair{"replay", "8"}, {"shrink", "2"}}) {
+    const std::string subject = "cmd=sh " + script + " " + first + ":patch";
+    const Outcome found = hgcheck({command, program, "--subject", subject});
+    EXPECT_EQ(found.status, 1) << command << ": " << found.output;
+  }
+}
+#endif
+
 }  // namespace

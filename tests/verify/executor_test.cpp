@@ -179,6 +179,22 @@ TEST(Judge, AProgramWithADataRaceIsPoisonedAndNoDivergence) {
       in_agreement(bench.judge.judge(program_of(head + "memset g0.n1 dst=b0 value=2 width=8 after=n0\n" + tail), {})));
 }
 
+TEST(Judge, ADataRaceIsToldInTheWordsOfTheProgram) {
+  Bench bench;
+  const auto race_of = [&](const std::string& text) { return bench.judge.judge(program_of(text), {}).reason; };
+  const auto two_launches = [](const std::string& buffer) {
+    return "buffer " + buffer + " 64\nstream s1\nstream s2\ngraph g0\nmemset g0.n0 dst=" + buffer +
+           " value=1 width=8\ninstantiate e0 g0\ninstantiate e1 g0\nlaunch e0 s1\nlaunch e1 s2\n";
+  };
+  const std::string words =
+      "data race: b0+0 to b0+8: written by e0.n0 in line 9 'launch e0 s1', written by e1.n0 in line 10 'launch e1 s2'";
+  EXPECT_EQ(race_of(two_launches("b0")), words);
+  EXPECT_EQ(race_of(two_launches("b0") + "move b0\nbuffer b1 64\n"), words) << "b1 is where b0 was";
+  EXPECT_EQ(race_of("buffer b0 64\nfree b0\n" + two_launches("b1")),
+            "data race: b1+0 to b1+8: written by e0.n0 in line 11 'launch e0 s1', "
+            "written by e1.n0 in line 12 'launch e1 s2'");
+}
+
 TEST(Judge, AFailureOfAFunctionThatHipDoesNotHaveIsUnsupported) {
   Bench bench;
   const Judgement judgement = bench.judge.judge(program_of("fail 1 hipNoSuchFunction\nsync device"), {});

@@ -129,6 +129,19 @@ TEST(Generator, WithoutFailuresNoProgramFailsACall) {
   }
 }
 
+TEST(Generator, AGraphThatMayNotBeRecordedAnewIsNotSet) {
+  GeneratorOptions options;
+  options.avoid = [](const State& state, const Command& command) {
+    const bool makes_a_graph =
+        std::holds_alternative<DeclareGraph>(command) || std::holds_alternative<EndCapture>(command);
+    return makes_a_graph && !state.execs().empty();
+  };
+  for (std::uint64_t index = 0; index < 500; ++index) {
+    const Program program = campaign_program(11, index, options);
+    ASSERT_EQ(flaw(program), "") << print_program(program);
+  }
+}
+
 TEST(Generator, NoBufferIsLargerThanItWasToldTo) {
   const GeneratorOptions options{.max_buffer_bytes = 256};
   for (std::uint64_t index = 0; index < 500; ++index) {

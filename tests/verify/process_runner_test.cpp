@@ -21,8 +21,10 @@
 namespace verify {
 namespace {
 
+using ::testing::Contains;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProcessOptions odd(std::vector<std::string> arguments, double timeout = 20) {
   ProcessOptions options{.command = std::move(arguments)};
@@ -272,15 +274,17 @@ TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
   EXPECT_EQ(Judge(always, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
 }
 
-// The model as a runner that pretends to be in a process, which dies in the runs of which `dies` is true (from 0).
+// The model as a runner that pretends to be in a process, which dies in the runs of which `dies` is true (from 0), and
+// answers without reads in run `wrong`.
 class Mortal final : public Runner {
  public:
-  explicit Mortal(std::function<bool(int run)> dies)
-      : dies_(std::move(dies)), executor_(platform_, StrategyKind::kPatch) {}
+  explicit Mortal(std::function<bool(int run)> dies, Death death = {Death::Kind::kSignal, SIGSEGV}, int wrong = -1)
+      : dies_(std::move(dies)), death_(std::move(death)), wrong_(wrong), executor_(platform_, StrategyKind::kPatch) {}
   using Runner::run;
   RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override {
     RunResult result = executor_.run(program, options, script);
-    if (dies_(runs_++)) result.observation.death = Death{Death::Kind::kSignal, SIGSEGV};
+    if (runs_ == wrong_) result.observation.reads.clear();
+    if (dies_(runs_++)) result.observation.death = death_;
     return result;
   }
   [[nodiscard]] bool contained() const override { return true; }
@@ -288,7 +292,8 @@ class Mortal final : public Runner {
 
  private:
   std::function<bool(int run)> dies_;
-  int runs_ = 0;
+  Death death_;
+  int wrong_, runs_ = 0;
   ModelPlatform platform_;
   Executor executor_;
 };
@@ -320,6 +325,34 @@ TEST(Judge, ADeathOfAFurtherRunIsTriedSeveralTimes) {
   EXPECT_TRUE(judgement.sometimes);
   EXPECT_EQ(Judge(once, bench.baseline).judge(parsed(kExample), {.every_order = true}).verdict, VerdictKind::kPoisoned);
   EXPECT_EQ(once.runs(), 2 + static_cast<int>(kRateRuns));
+}
+
+TEST(Judge, AHangOrAKillOfAFurtherRunIsTriedOnce) {
+  Bench bench;
+  for (const Death& death : {Death{Death::Kind::kHung}, Death{Death::Kind::kSignal, SIGKILL}}) {
+    Mortal once([](int run) { return run == 1; }, death);
+    EXPECT_EQ(Judge(once, bench.baseline).judge(parsed(kExample), {.every_order = true}).verdict,
+              VerdictKind::kPoisoned);
+    EXPECT_EQ(once.runs(), 3) << death.text();
+  }
+}
+
+TEST(Judge, AnotherDivergenceThatFollowsADeathDoesNotCountAsADeath) {
+  Bench bench;
+  Mortal later([](int run) { return run == 1; }, {Death::Kind::kSignal, SIGSEGV}, 3);
+  const Judgement judgement = Judge(later, bench.baseline).judge(parsed(kExample), {.every_order = true});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_FALSE(judgement.sometimes);
+}
+
+TEST(Judge, ADeathOfAVariantThatDoesNotComeEveryTimeIsNotBlamedOnTheCallersArguments) {
+  Bench bench;
+  Mortal again([](int run) { return run == 1 || run == 3; });
+  const Judgement judgement = Judge(again, bench.baseline).judge(parsed(kExample), {.however_built = true});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  EXPECT_TRUE(judgement.sometimes);
+  EXPECT_THAT(judgement.broken, Contains(PropertyId::kP9));
+  EXPECT_THAT(judgement.broken, Not(Contains(PropertyId::kP1)));
 }
 
 TEST(Judge, SeveralTriesFindADeathThatTheFirstRunDoesNotShow) {

@@ -21,7 +21,7 @@ struct Death {
   [[nodiscard]] std::string text() const;
 };
 
-// How the process died whose status waitpid answered.
+// How a process died, by its status from waitpid.
 [[nodiscard]] Death death_of(int wait_status);
 
 }  // namespace verify

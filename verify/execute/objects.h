@@ -63,8 +63,9 @@ struct ExecObject {
   InstantiateForm form = InstantiateForm::kPlain;
   std::uint32_t flags = 0;
   std::set<hip::NodeIndex> disabled;
-  std::set<hip::NodeIndex>
-      removed;  // with or from the graph that it came from: the handles are not valid unless `owned`
+  // These nodes were removed from the original graph, or the graph was destroyed: the handles are not valid unless
+  // `owned`.
+  std::set<hip::NodeIndex> removed;
 };
 
 // The executor's functions, addresses and notes that strategies work with.

@@ -406,6 +406,7 @@ void StreamsDraft::update_anew() {
   if (like.has_memory) return;
   if (state_.live_streams().size() < 2) declare_stream();
   if (!choices_.percent(60) || !capture_anew(like, graph)) record_anew(like, graph);
+  if (state_.graph(graph) == nullptr) return;  // options.avoid refused it
   ++next_.graph;
   if (choices_.percent(40)) set_node(Target::kGraph, graph);
   take(Update{exec, graph});

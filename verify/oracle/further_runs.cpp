@@ -30,12 +30,11 @@ bool FurtherRuns::holds(const std::function<Look()>& attempt) {
   if (look.quirk == nullptr && pairs_.subject().contained()) {
     const unsigned most = look.died ? kRateRuns : 1;
     for (unsigned k = 0; k < most && !look.quirk && (k == 0 || look.clean); ++k) {
-      judgement_.sometimes = k != 0;
       pairs_.subject().start_afresh();
       look = attempt();
+      judgement_.sometimes = k != 0 && look.died;
     }
     if (look.clean) {
-      judgement_.sometimes = false;
       judgement_.verdict = VerdictKind::kPoisoned;
       judgement_.reason =
           fmt::format("a divergence of a further run that did not show again in a fresh process ({})", seen);
@@ -71,7 +70,7 @@ void FurtherRuns::every_call_fails() {
       return Look{false, pairs_.explain(program_, expected, failed.observation),
                   fmt::format("call {} of the graph API failing: {}", nth,
                               divergence_text(differences, failed.observation.violations)),
-                  failed.observation.death.has_value()};
+                  died(failed.observation)};
     });
     if (held && fewer_calls()) break;
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP4)];
@@ -105,7 +104,7 @@ void FurtherRuns::every_order() {
       if (differences.empty()) return Look{true, nullptr};
       return Look{false, pairs_.explain(program_, expected, other.observation),
                   fmt::format("schedule {}: {}", options.schedule_seed, divergence_text(differences)),
-                  other.observation.death.has_value()};
+                  died(other.observation)};
     });
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP5)];
     if (held) continue;
@@ -144,8 +143,7 @@ void FurtherRuns::however_built() {
       // The quirk has to be found in the program that ran: its steps differ from the first program's.
       const Observation wanted = pairs_.run_baseline(variant.derived.program, other.script);
       return Look{false, pairs_.explain(variant.derived.program, wanted, other.observation),
-                  fmt::format("{}: {}", variant.change, divergence_text(differences)),
-                  other.observation.death.has_value()};
+                  fmt::format("{}: {}", variant.change, divergence_text(differences)), died(other.observation)};
     });
     if (lacking) continue;
     ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP9)];
@@ -153,11 +151,11 @@ void FurtherRuns::however_built() {
     if (judgement_.verdict != VerdictKind::kDiverge) return;
     judgement_.broken = {PropertyId::kP9};
     // If the difference disappears when the caller leaves its arguments alone, it does not come from how the graph is
-    // built.
+    // built. A death that does not come every time may be absent by chance.
     options.poison = false;
     options.keep_passed = true;
-    const bool passed = differences_of(pairs_.run_subject(variant.derived.program, options)).empty();
-    if (passed) judgement_.broken.insert(judgement_.broken.begin(), PropertyId::kP1);
+    if (!judgement_.sometimes && differences_of(pairs_.run_subject(variant.derived.program, options)).empty())
+      judgement_.broken.insert(judgement_.broken.begin(), PropertyId::kP1);
     if (variant.precisely) judgement_.broken.insert(judgement_.broken.begin(), *variant.precisely);
     judgement_.violations.push_back(
         {PropertyId::kP9, steps, std::string(variant.change), "no difference", "a difference"});
@@ -194,7 +192,7 @@ void FurtherRuns::by_streams() {
       return Look{
           false,
           pairs_.explain(variant->program, pairs_.run_baseline(variant->program, other.script), other.observation),
-          fmt::format("{}: {}", change.name, divergence_text(differences)), other.observation.death.has_value()};
+          fmt::format("{}: {}", change.name, divergence_text(differences)), died(other.observation)};
     });
     if (supported) ++judgement_.exercised[static_cast<std::size_t>(change.property)];
     if (held || judgement_.verdict != VerdictKind::kDiverge) continue;

@@ -17,8 +17,8 @@ namespace verify {
 
 // At most that many calls of one program are made to fail in turn; longer programs are sampled evenly.
 inline constexpr std::uint64_t kMaxFailedCalls = 32;
-// Bounds the calls that all those runs make together: a program of more calls than a kMaxFailedCalls-th of it has fewer
-// calls fail, but kLeastFailedCalls at the least.
+// With many calls, fewer of them fail: so many that all runs together make at most this many calls, and never fewer
+// than kLeastFailedCalls.
 inline constexpr std::uint64_t kMaxCallsWhileFailing = 1 << 16;
 inline constexpr std::uint64_t kLeastFailedCalls = 4;
 
@@ -40,10 +40,10 @@ class FurtherRuns {
     bool clean = false;
     const Quirk* quirk = nullptr;  // the quirk that explains the difference
     std::string what = {};         // the run and its differences
-    bool died = false;             // the run ended the subject's process
+    bool died = false;             // as died() says
   };
-  // Makes a further run and returns whether it holds. If not, sets the verdict. A death that a fresh process does not
-  // show again gets kRateRuns fresh processes to show.
+  // Makes a further run and returns whether it holds. If not, sets the verdict. The difference has to show again in a
+  // fresh process: a death in one of up to kRateRuns, any other difference in the first.
   bool holds(const std::function<Look()>& attempt);
   [[nodiscard]] std::vector<CostMeasurement> measure_costs();
 

@@ -27,8 +27,10 @@ struct JudgeOptions {
   bool cycles = false;              // P8, the program's commands again and again
   bool costs = false;               // P10, of programs with wide enough fans
   bool signature = false;           // note what the runtime does, in the first run of the subject
-  std::uint32_t tries = 1;  // runs until one diverges, in fresh processes but the first: for deaths that come sometimes
-  bool confirm = true;      // look for a subject process's divergence in a fresh one; off while shrinking
+  // The most runs to find a divergence, for deaths that do not come every time. Each run but the first has a fresh
+  // process.
+  std::uint32_t tries = 1;
+  bool confirm = true;  // look for a subject process's divergence in a fresh one; off while shrinking
 };
 
 class Judge {

@@ -45,8 +45,8 @@ RunOptions plain() {
 
 }  // namespace
 
-bool RunPair::died() const {
-  return subject.death && subject.death->kind == Death::Kind::kSignal && !killed_from_outside(subject);
+bool died(const Observation& observation) {
+  return observation.death && observation.death->kind == Death::Kind::kSignal && !killed_from_outside(observation);
 }
 
 std::size_t first_step(const std::vector<Violation>& violations) {

@@ -22,6 +22,9 @@ inline constexpr int kConfirmations = 2;
 inline constexpr unsigned kRateRuns = 8;
 inline constexpr std::uint64_t kFirstRandomOrder = 101;  // campaigns begin with lower seeds
 
+// Whether a signal ended the subject's process, and not one that came from outside.
+[[nodiscard]] bool died(const Observation& observation);
+
 struct RunPair {
   Observation subject;
   std::vector<Difference> differences;
@@ -31,7 +34,7 @@ struct RunPair {
   std::optional<Divergence> divergence;  // the first one
   std::optional<Divergence> reverse;     // the first divergence of the baseline from the subject
   [[nodiscard]] bool clean() const { return differences.empty() && subject.violations.empty(); }
-  [[nodiscard]] bool died() const;  // a signal ended the subject, and not one that came from outside
+  [[nodiscard]] bool died() const { return verify::died(subject); }
 };
 
 // The step of the first violation; beyond every step where there is none.

@@ -225,6 +225,7 @@ class Steps {
     if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
     run_.observation.statuses.push_back(status);
     run_.operations.push_back(run_.platform.operations());
+    note_buffers(run_);
     if (run_.options.costs) run_.observation.costs.push_back(cost_so_far(run_) - before);
   }
 

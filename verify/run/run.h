@@ -88,7 +88,8 @@ struct Run {
   std::size_t step = 0;  // the running step; at the end the program's length
   Attempt attempt;
   Observation observation;
-  std::vector<std::uint64_t> operations;  // Platform::operations() behind each step
+  std::vector<std::uint64_t> operations;                // Platform::operations() behind each step
+  std::map<std::size_t, hip::AddressTable> buffers_at;  // where the buffers are behind each step that changed it
 
   BufferMemory memory;
   StrategyContext context;
