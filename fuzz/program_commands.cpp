@@ -26,6 +26,7 @@ namespace {
 constexpr double kReplayTimeout = 60;    // seconds for one judgement
 constexpr double kShrinkBudget = 600;    // long, because a person asked for this shrink
 constexpr std::uint64_t kSchedules = 4;  // number of orders that a replay tries
+constexpr double kTakesLong = 5;         // seconds of all of them
 
 struct Judged {
   verify::Judgement judgement;
@@ -34,15 +35,16 @@ struct Judged {
 
 // The judgement of the first of a few schedules that does not agree, else of the last. The checks that need many runs
 // choose their schedules themselves, so they are made once. A subject process that dies only sometimes gets several
-// runs to do so.
+// runs to do so, unless its program takes long.
 Judged judge_all(Setup& setup, const verify::Program& program) {
   Judged judged;
+  const std::uint64_t begun = steady_ns();
   for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
     judged.checks = seed == 1 ? all_checks(seed) : verify::JudgeOptions{.schedule_seed = seed};
     judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout);
     if (judged.judgement.verdict != verify::VerdictKind::kAgree) return judged;
   }
-  if (!setup.contained()) return judged;
+  if (!setup.contained() || seconds_since(begun) > kTakesLong) return judged;
   judged.checks = {.tries = verify::kRateRuns};
   judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout * verify::kRateRuns);
   return judged;
