@@ -133,7 +133,7 @@ class ProgramGenerator final : private BlocksDraft {
     if (state_.graph(inner)->nodes.empty() && !choices_.percent(10)) return;
     if (!state_.current(*state_.graph(inner))) take(Patch{Target::kGraph, inner});
     const Id outer = next_.graph++;
-    take(DeclareGraph{outer});
+    if (!take(DeclareGraph{outer})) return;
     if (choices_.percent(40)) add_node(outer);
     AddNode child;
     child.graph = outer;

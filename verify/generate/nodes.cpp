@@ -10,7 +10,7 @@ namespace verify {
 void NodesDraft::build_graph() {
   if (alive(state_.graphs()).size() >= kMaxGraphs) return;
   const Id graph = next_.graph++;
-  take(DeclareGraph{graph});
+  if (!take(DeclareGraph{graph})) return;
   if (choices_.percent(7)) return;  // an empty graph
   if (swarm_.shapes && choices_.percent(50) && build_shape(graph)) return;
   const std::uint64_t nodes = choices_.between(1, std::max<std::uint32_t>(2, options_.size / 5));
