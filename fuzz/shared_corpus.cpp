@@ -75,7 +75,8 @@ SharedCorpus::Draw SharedCorpus::draw(std::uint64_t index) {
   return {way_ == kMutant, static_cast<std::uint32_t>(size_ * kSizes[way_])};
 }
 
-bool SharedCorpus::offer(const verify::Program& program, const Signature& signature) {
+bool SharedCorpus::offer(const verify::Program& program, const Signature& noted) {
+  const Signature signature = guide_.empty() ? Signature() : noted;
   const std::size_t fresh = met_.add(program, signature);
   Yield& yield = yields_[way_];
   yield.fresh = yield.fresh * kFade + static_cast<double>(fresh);

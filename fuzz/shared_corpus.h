@@ -41,9 +41,9 @@ class SharedCorpus {
   // How the next program is drawn. Guided: in the way that has met most that is new in a second of late, and in each of
   // the others now and then. Else the index decides.
   [[nodiscard]] Draw draw(std::uint64_t index);
-  // Whether `program`, the one that draw() was asked about, meets something new; it is then an entry. `signature`: of
-  // its run, or empty.
-  bool offer(const verify::Program& program, const Signature& signature);
+  // Whether `program`, the one that draw() was asked about, meets something new; it is then an entry. `noted`: the
+  // signature of its run, which counts with a guide alone.
+  bool offer(const verify::Program& program, const Signature& noted);
   struct News {
     std::vector<verify::Program> programs;  // of other tasks, in order of name
     std::vector<std::string> problems;      // each with the name of its file
