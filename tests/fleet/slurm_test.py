@@ -24,7 +24,8 @@ HGCHECK, PATCHER = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:3])
 PROGRAMS = 6000
 TASKS = 12
 PATIENCE = 600  # seconds for a campaign, on the busiest machine
-CAMPAIGN = ["--subject", f"model:lib={PATCHER}", "--programs", PROGRAMS]
+# Blocks of many rounds take a second alone, and 14 processes share the machine's cores: no program hangs here.
+CAMPAIGN = ["--subject", f"model:lib={PATCHER}", "--programs", PROGRAMS, "--program-timeout", 240]
 
 
 def query(database, sql):
