@@ -297,7 +297,8 @@ class Fleet(Folder):
         other = next(name for name in bed.NODES if name != node)
         self.slurm("sbatch", "--job-name=urgent", "--partition=high", f"--nodelist={other}", "--exclusive",
                    f"--output={self.folder}/urgent.log", "--wrap", "sleep 1")
-        self.bed.wait_for("another run of the lost task", lambda: owner.read_text(encoding="utf-8") != first_run)
+        self.bed.wait_for("another run of the lost task", lambda: owner.read_text(encoding="utf-8") != first_run,
+                          PATIENCE)  # it waits in the queue behind other tasks
         os.kill(unreachable, signal.SIGCONT)
         self.bed.wait_for("the end of the fleet", lambda: not self.bed.ask("squeue", "-h"), PATIENCE)
         for task in (stopped, requeued):

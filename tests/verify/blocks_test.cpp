@@ -5,6 +5,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 
 #include "programs.h"
 #include "verify/generate/generator.h"
@@ -174,9 +176,16 @@ TEST(Blocks, AreGeneratedWithFewRoundsAndWithMany) {
   EXPECT_GT(with_objects, blocks / 5);
 }
 
-TEST(Blocks, SurviveMutation) {
+// The steps of all rounds of the longest block.
+std::size_t longest_block(const Program& program) {
+  std::map<std::uint32_t, std::size_t> lengths{{0, 0}};
+  for (const Step& step : program.steps) lengths[step.in.block] += step.in.block != 0 ? 1 : 0;
+  return std::ranges::max(lengths | std::views::values);
+}
+
+TEST(Blocks, SurviveMutationAndStayShort) {
   const GeneratorOptions options;
-  const Program base = parsed(kRebuild);
+  const Program base = parsed(replaced(kRebuild, "repeat 3", "repeat 200"));
   std::uint64_t kept = 0;
   for (std::uint64_t index = 0; index < 300; ++index) {
     RandomChoices choices = campaign_choices(9, index);
@@ -184,6 +193,7 @@ TEST(Blocks, SurviveMutation) {
     EXPECT_EQ(flaw(mutant), "") << print_program(mutant);
     EXPECT_EQ(parsed(print_program(mutant)), mutant);
     EXPECT_LE(most_rounds(mutant), kMaxMutantRounds);
+    EXPECT_LE(longest_block(mutant), kMaxMutantBlock);
     kept += has_blocks(mutant) ? 1 : 0;
   }
   EXPECT_GT(kept, 60u);

@@ -93,8 +93,8 @@ class Platform {
   [[nodiscard]] virtual std::vector<Held> held() { return {}; }
   // Notes what the runtime does from here on, and forgets what it did before, where an observer sits below the runtime.
   virtual void begin_signature() {}
-  // What the runtime did, as ascending numbers. They can only be compared: they are equal for programs that made the
-  // runtime do the same. Empty where there is no observer.
+  // The signature of the run: ascending numbers that stand for the work of the runtime. They can only be compared: they
+  // are equal for programs that made the runtime do the same. Empty where there is no observer.
   [[nodiscard]] virtual std::vector<std::uint16_t> signature() { return {}; }
   // The internal state, where the runtime is a model: the nodes that a graph or an executable graph holds now. No value
   // for other runtimes and for an invalid handle.

@@ -23,8 +23,8 @@ class ReproducerMemory {
   void declare_arenas(const NeedsOfFile& known);
   // Declares a variable for the next place in the arena, or for memory of its own.
   void place(const std::string& name, MemoryKind memory, std::uint64_t bytes, Id device);
-  // What follows stands in the loop of a block, in which these buffers have another number in each round: the number in
-  // the second round, and how much it grows with each later one.
+  // The buffers of a loop that have another number in each round: the number in the second round, and how much it grows
+  // with each later one.
   struct LaterNumbers {
     Id second = 0, growth = 0;
   };

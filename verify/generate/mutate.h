@@ -17,6 +17,7 @@ inline constexpr std::uint64_t kMaxMutations = 4;      // changes of one mutant
 inline constexpr std::size_t kMaxMutantSteps = 400;    // longer mutants are cut
 inline constexpr std::uint32_t kMaxMutantRepeat = 4;   // of one command
 inline constexpr std::uint32_t kMaxMutantRounds = 64;  // of one block
+inline constexpr std::size_t kMaxMutantBlock = 400;    // steps of one block in all its rounds
 inline constexpr std::uint32_t kMaxMutantFan = 64;     // nodes of one command
 
 [[nodiscard]] Program mutate_program(const Program& base, const Program& other, Choices& choices,

@@ -27,22 +27,24 @@ class SystemsRun {
   void finish(std::size_t step, Observation& observation);
 
  private:
-  // Enters the bench's platform for the time of a call, inside of the program's own, which is entered already.
+  // For the time of a call, enters the bench's platform, inside of the program's own, which is entered already, and
+  // makes the device current that the actions chose. Between calls device 0 is current: the program expects it.
   class Inside {
    public:
-    Inside(Platform& platform, bool own);
+    explicit Inside(SystemsRun& run);
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
     ~Inside();
 
    private:
-    Platform* platform_;
+    SystemsRun& run_;
   };
   void note(SystemsBench::Outcome outcome, std::size_t step, Observation& observation);
 
   Platform& platform_;
   const bool own_;  // whether the bench has another platform than the program
   int devices_ = 1;
+  int current_ = 0;  // the device that the actions made current
   std::optional<SystemsBench> bench_;
 };
 
