@@ -1,20 +1,20 @@
 # Writes a linker's version script from the lines HIP_FUNCTION(name, need, version, ...) of hip/api/functions.inc and
-# HGMODEL_SYMBOL(name, version) of model/abi/symbols.inc.
+# OTHER_FUNCTION(name, version) or IMPLICIT_FUNCTION(name, version) of hip/api/other_functions.inc.
 #
 # Run as `cmake "-DTABLES=<in>;<in>" -DSCRIPT=<out> -P VersionScript.cmake`. Versions are chained, oldest first, as
 # AMD's are. What is ours (hgmodel_*) gets a version of its own; nothing else is exported.
 set(versions "")
 foreach(table IN LISTS TABLES)
-  file(STRINGS ${table} lines REGEX "^(HIP_FUNCTION|HGMODEL_SYMBOL)")
+  file(STRINGS ${table} lines REGEX "^(HIP|OTHER|IMPLICIT)_FUNCTION")
   if(NOT lines)
     message(FATAL_ERROR "${table}: no symbols")
   endif()
   foreach(line IN LISTS lines)
-    if(NOT line MATCHES "^(HIP_FUNCTION\\(([^,]+), [A-Za-z]+, |HGMODEL_SYMBOL\\(([^,]+), )(hip_[0-9.]+)[,)]")
+    if(NOT line MATCHES "^(HIP_FUNCTION\\(([^,]+), [A-Za-z]+, |(OTHER|IMPLICIT)_FUNCTION\\(([^,]+), )(hip_[0-9.]+)[,)]")
       message(FATAL_ERROR "${table}: not a symbol and its version: ${line}")
     endif()
-    list(APPEND versions ${CMAKE_MATCH_4})
-    list(APPEND symbols_of_${CMAKE_MATCH_4} ${CMAKE_MATCH_2}${CMAKE_MATCH_3})
+    list(APPEND versions ${CMAKE_MATCH_5})
+    list(APPEND symbols_of_${CMAKE_MATCH_5} ${CMAKE_MATCH_2}${CMAKE_MATCH_4})
   endforeach()
 endforeach()
 list(REMOVE_DUPLICATES versions)

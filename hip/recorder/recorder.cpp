@@ -4,16 +4,16 @@
 // same arguments, returns the same result, and writes a line (log.h) about the call if HIP accepted it. The end of an
 // object is logged before the call and its begin after the call, so that in the log an address is freed before it is
 // used again. Calls that HIP's library makes to its own functions are not logged. If there is no line for a function,
-// its first call is logged as "other", unless the function only queries.
+// its first call is logged as "other", unless the function only queries. The functions that HIP exports and that table
+// lacks are in others.cpp.
 //
 // It adds no call to HIP, no thread, no handler, and holds no lock during a call. Its cost is in docs/recorder.md.
 // Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 
-#include <string_view>
-
 #include "hip/api/api.h"
+#include "hip/recorder/calls.h"
 #include "hip/recorder/host_memory.h"
 #include "hip/recorder/kernels.h"
 #include "hip/recorder/log.h"
@@ -24,14 +24,6 @@
 namespace hip::recorder {
 
 namespace {
-
-struct Depth {
-  static inline thread_local int now = 0;
-  Depth() { ++now; }
-  Depth(const Depth&) = delete;
-  Depth& operator=(const Depth&) = delete;
-  ~Depth() { --now; }
-};
 
 // ---- words of lines
 
@@ -95,15 +87,6 @@ void adopt_ends(const hipMemcpy3DParms& p) {
 #define HIP_FUNCTION(name, ...) TAG(name)
 #include "hip/api/functions.inc"
 #undef HIP_FUNCTION
-
-// Functions that only query, or whose effects a program of this project cannot express.
-bool only_asks(std::string_view name) {
-  for (const std::string_view word : {"Get", "Query", "IsCapturing", "hipInit", "hipModuleUnload", "hipModuleLoad",
-                                      "PeekAtLastError", "hipSetDevice", "CanAccessPeer", "DebugDotPrint"}) {
-    if (name.find(word) != std::string_view::npos) return true;
-  }
-  return false;
-}
 
 template <class Tag, class... A>
 void before(Tag, const A&...) {}

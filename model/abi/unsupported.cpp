@@ -11,16 +11,17 @@
 #include "hip/sync/sync.h"
 
 // The weak functions lie in a section of their own: is_supported() tells them from the others by it.
-#define HGMODEL_SYMBOL(name, ...)                                            \
+#define HIP_FUNCTION(name, ...)                                              \
   extern "C" __attribute__((weak, noinline, section("hgmodel_unsupported"))) \
   __attribute__((visibility("default"))) int                                 \
   name() {                                                                   \
     return model::abi::unsupported(#name);                                   \
   }
-#define HIP_FUNCTION HGMODEL_SYMBOL
+#define OTHER_FUNCTION HIP_FUNCTION
+#define IMPLICIT_FUNCTION HIP_FUNCTION
 #include "hip/api/functions.inc"
-#include "model/abi/symbols.inc"
-#undef HGMODEL_SYMBOL
+#include "hip/api/other_functions.inc"
+#undef HIP_FUNCTION
 
 // The linker defines these symbols, because the section is never empty: the model always lacks some function.
 extern "C" __attribute__((visibility("hidden"))) const char __start_hgmodel_unsupported[];
@@ -37,11 +38,12 @@ struct Symbol {
 };
 
 constexpr Symbol kSymbols[] = {
-#define HGMODEL_SYMBOL(name, ...) {#name, &::name},
+#define HIP_FUNCTION(name, ...) {#name, &::name},
 #include "hip/api/functions.inc"
-#include "model/abi/symbols.inc"
+#include "hip/api/other_functions.inc"
 #undef HIP_FUNCTION
-#undef HGMODEL_SYMBOL
+#undef OTHER_FUNCTION
+#undef IMPLICIT_FUNCTION
 };
 
 const Symbol* find_symbol(std::string_view name) {

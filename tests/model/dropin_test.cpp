@@ -97,9 +97,11 @@ std::map<std::string, std::string> table() {
 #define HIP_FUNCTION(name, need, version, ...) {#name, #version},
 #include "hip/api/functions.inc"
 #undef HIP_FUNCTION
-#define HGMODEL_SYMBOL(name, version) {#name, #version},
-#include "model/abi/symbols.inc"
-#undef HGMODEL_SYMBOL
+#define OTHER_FUNCTION(name, version) {#name, #version},
+#define IMPLICIT_FUNCTION OTHER_FUNCTION
+#include "hip/api/other_functions.inc"
+#undef OTHER_FUNCTION
+#undef IMPLICIT_FUNCTION
   };
 }
 

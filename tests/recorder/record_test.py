@@ -142,6 +142,7 @@ class Recorder(unittest.TestCase):
         done = self.record(*self.watched("pitched"), status=1)
         self.assertIn("not recorded: hipMemcpy2D has no command (x1)", done.stderr)
         self.assertIn("# not recorded: hipMemcpy2D has no command", self.program.read_text(encoding="utf-8"))
+        self.assertIn("not recorded: hipModuleLaunchCooperativeKernel has no command (x1)", done.stderr)
         self.assertRegex(done.stdout, r"other bytes: line \d+: 512 bytes from b2\+0")
 
     def test_an_interrupt_is_the_commands_to_answer(self):
