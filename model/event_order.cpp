@@ -82,8 +82,9 @@ void Runtime::record_events(const EventOrder& order, const Plan& plan, StreamSlo
     const StepIndex step = order.records()[k];
     Clock point = order.before(step);
     point.raise(stream, first + k);
-    find_event(event_of(plan.steps[step].params))->record(std::move(point), operations_);
+    find_event(event_of(plan.steps[step].params))->record(std::move(point), now_ + step + 1);
   }
+  now_ += plan.steps.size();
 }
 
 // A launch with a node whose event was destroyed answers kInvalidHandle, as every other use of such an event does.

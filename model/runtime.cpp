@@ -61,7 +61,7 @@ void Runtime::drop_everything() {
   host_.clear();
   races_.clear();
   fault_.reset();
-  operations_ = races_seen_ = unchecked_launches_ = captures_made_ = 0;
+  operations_ = now_ = races_seen_ = unchecked_launches_ = captures_made_ = 0;
 }
 
 void Runtime::reset(const Options& options) {

@@ -247,6 +247,7 @@ class Runtime {
   Clock host_;                           // the operations that the host has synchronised with
   std::deque<Ran> ran_;
   std::uint64_t operations_ = 0;
+  std::uint64_t now_ = 0;  // microseconds: one for each operation, and for each node of a launch that records events
   std::optional<Fault> fault_;
   std::vector<DataRace> races_;
   std::uint64_t races_seen_ = 0;

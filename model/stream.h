@@ -80,10 +80,10 @@ class Event {
   [[nodiscard]] bool recorded() const { return recorded_; }
   // The clock that the last record stands for.
   [[nodiscard]] const Clock& point() const { return point_; }
-  // The number of the operation of the last record; 0: never recorded. The model's only measure of time.
-  [[nodiscard]] std::uint64_t operation() const { return operation_; }
-  void record(Clock point, std::uint64_t operation) {
-    point_ = std::move(point), recorded_ = true, operation_ = operation, capture_ = 0;
+  // When the event was last recorded, in the model's microseconds (Runtime::now_); 0: never.
+  [[nodiscard]] std::uint64_t time() const { return time_; }
+  void record(Clock point, std::uint64_t time) {
+    point_ = std::move(point), recorded_ = true, time_ = time, capture_ = 0;
     captured_nodes_.clear();
   }
   // The capture in which the event was last recorded (0: none), and the nodes that the event stands for there.
@@ -98,7 +98,7 @@ class Event {
   unsigned flags_;
   int device_;
   bool recorded_ = false;
-  std::uint64_t operation_ = 0;
+  std::uint64_t time_ = 0;
   Clock point_;
   std::uint64_t capture_ = 0;
   std::vector<ObjectId> captured_nodes_;

@@ -41,6 +41,7 @@ Status Runtime::push(Stream& stream, Work work, const Clock* also_after, std::ui
   queue.clock = before;
   queue.enqueued += positions;
   queue.clock.raise(stream.slot(), queue.enqueued);
+  ++now_;
   queue.pending.push_back({++operations_, stream.slot(), queue.enqueued, std::move(before), std::move(work)});
   if (queue.pending.size() > kMaxPending) {
     Clock oldest = queue.pending.front().before;
@@ -105,7 +106,7 @@ Status Runtime::record(Event& event, Stream& stream) {
     return sticky();
   }
   const Status status = push(stream, NodeParams{EmptyParams{}}, nullptr);
-  if (status == Status::kSuccess) event.record(queues_[stream.slot()].clock, operations_);
+  if (status == Status::kSuccess) event.record(queues_[stream.slot()].clock, now_);
   return status;
 }
 
@@ -122,9 +123,8 @@ Status Runtime::wait(Stream& stream, const Event& event) {
 Status Runtime::elapsed(const Event& from, const Event& to, float* milliseconds) {
   if (!from.recorded() || !to.recorded() || from.device() != to.device()) return Status::kInvalidHandle;
   if (!done(from.point()) || !done(to.point())) return Status::kNotReady;
-  constexpr double kMillisecondsAnOperation = 0.001;
-  const double ticks = static_cast<double>(to.operation()) - static_cast<double>(from.operation());
-  *milliseconds = static_cast<float>(ticks * kMillisecondsAnOperation);
+  constexpr double kMicrosecond = 0.001;  // in milliseconds
+  *milliseconds = static_cast<float>((static_cast<double>(to.time()) - static_cast<double>(from.time())) * kMicrosecond);
   return Status::kSuccess;
 }
 

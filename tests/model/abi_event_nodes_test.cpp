@@ -31,6 +31,24 @@ TEST_F(EventNodeAbiTest, NodesKnowTheirTypeAndEvent) {
   EXPECT_EQ(found, event);
 }
 
+// hipEventElapsedTime: "the elapsed time between events"; profilers of graphs put event nodes around a node.
+TEST_F(EventNodeAbiTest, EventsThatOneLaunchRecordsAreApart) {
+  const hipEvent_t last = create_event();
+  hipGraphNode_t end = nullptr;
+  EXPECT_HIP(api.hipGraphAddEventRecordNode(&end, graph, &wait, 1, last));
+  const hipGraphExec_t timed = instantiate(graph);
+  EXPECT_HIP(api.hipGraphLaunch(timed, nullptr));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  float milliseconds = 0;
+  EXPECT_HIP(api.hipEventElapsedTime(&milliseconds, event, last));
+  EXPECT_GT(milliseconds, 0.0F);
+  EXPECT_HIP(api.hipEventRecord(other, nullptr));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_HIP(api.hipEventElapsedTime(&milliseconds, last, other));
+  EXPECT_GT(milliseconds, 0.0F);
+  EXPECT_HIP(api.hipGraphExecDestroy(timed));
+}
+
 // hipGraphAddEventRecordNode.cc, hipGraphAddEventWaitNode.cc and their neighbours.
 TEST_F(EventNodeAbiTest, NullAndForeignHandlesAreInvalidValues) {
   hipGraphNode_t node = nullptr;
