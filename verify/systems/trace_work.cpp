@@ -182,6 +182,8 @@ hip::Recording TraceWork::commands_of(int mask, Form form, hipStream_t capturing
 
 void TraceWork::wipe() const {
   const AtHome home(context_.inner());
+  // A step that failed may have launched a part of its work, on a stream that a memset does not wait for.
+  static_cast<void>(context_.inner().hipDeviceSynchronize());
   static_cast<void>(context_.inner().hipMemset(arena_, kWiped, kArena));
   static_cast<void>(context_.inner().hipDeviceSynchronize());
 }
