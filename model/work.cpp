@@ -124,7 +124,8 @@ Status Runtime::elapsed(const Event& from, const Event& to, float* milliseconds)
   if (!from.recorded() || !to.recorded() || from.device() != to.device()) return Status::kInvalidHandle;
   if (!done(from.point()) || !done(to.point())) return Status::kNotReady;
   constexpr double kMicrosecond = 0.001;  // in milliseconds
-  *milliseconds = static_cast<float>((static_cast<double>(to.time()) - static_cast<double>(from.time())) * kMicrosecond);
+  const double microseconds = static_cast<double>(to.time()) - static_cast<double>(from.time());
+  *milliseconds = static_cast<float>(microseconds * kMicrosecond);
   return Status::kSuccess;
 }
 
