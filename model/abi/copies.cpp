@@ -28,6 +28,10 @@ Status copy_on_stream(State& state, const CopyParams& params, hipStream_t handle
   if (!exists(space, params.dst.base) || !exists(space, params.src.base)) return Status::kInvalidValue;
   const bool waits = !async || pageable(space, params.dst.base) || pageable(space, params.src.base);
   if (const Status refused = refuse_waiting(state, *stream, async); refused != Status::kSuccess) return refused;
+  // To wait for another stream than the null stream is an unsafe call while any stream captures (streams.cpp).
+  if (!async && stream->id() != 0) {
+    if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
+  }
   const bool captured = state.runtime.capture_of(*stream) != nullptr;
   if (const Status status = state.runtime.enqueue(*stream, params); status != Status::kSuccess) return status;
   return waits && !captured ? state.runtime.synchronize(*stream) : Status::kSuccess;

@@ -70,10 +70,13 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   });
 }
 
+// An unsafe call while a stream captures, as every call that frees memory. Loading is not one: kernels that a capture
+// needs first may be loaded in it (CUDA's documentation of lazy loading). 7.2, and CUDA 13.0 on an H200, do both alike.
 hipError_t hipModuleUnload(hipModule_t module) {
   return teardown([&](State& state) {
     Module* found = find(state, module);
     if (found == nullptr) return module == nullptr ? Status::kInvalidHandle : Status::kNotFound;
+    if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
     unload_module(state, *found);
     return Status::kSuccess;
   });

@@ -126,6 +126,34 @@ TEST_F(CapturesTest, BlockingCallsAreRefused) {
   EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
 }
 
+TEST_F(CapturesTest, BlockingCallsGoByTheNullStreamAndNotByTheMode) {
+  void *a = allocate(), *b = allocate();
+  hipStream_t apart = nullptr;
+  EXPECT_HIP(api.hipStreamCreateWithFlags(&apart, hipStreamNonBlocking));
+  for (const auto mode : {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal, hipStreamCaptureModeRelaxed}) {
+    begin(mode);
+    EXPECT_EQ(api.hipMemset(a, 1, 4), hipErrorStreamCaptureImplicit);
+    hipGraph_t graph = nullptr;
+    EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+    EXPECT_HIP(api.hipStreamBeginCapture(apart, mode));
+    EXPECT_HIP(api.hipMemset(a, 1, 4));
+    EXPECT_HIP(api.hipMemcpy(a, b, 4, hipMemcpyDeviceToDevice));
+    EXPECT_HIP(api.hipStreamEndCapture(apart, &graph));
+    EXPECT_EQ(node_count(graph), 0u);
+  }
+}
+
+TEST_F(CapturesTest, ABlockingCopyOnAnotherStreamIsAnUnsafeCall) {
+  void *a = allocate(), *b = allocate();
+  hipStream_t other = create_stream();
+  begin(hipStreamCaptureModeRelaxed);
+  EXPECT_HIP(api.hipMemcpyWithStream(a, b, 4, hipMemcpyDeviceToDevice, other));
+  (void)end();
+  begin();
+  EXPECT_EQ(api.hipMemcpyWithStream(a, b, 4, hipMemcpyDeviceToDevice, other), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+}
+
 TEST_F(CapturesTest, WaitingForAnotherStreamIsAnUnsafeCall) {
   hipStream_t other = create_stream();
   begin(hipStreamCaptureModeRelaxed);

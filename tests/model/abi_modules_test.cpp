@@ -43,6 +43,20 @@ TEST_F(ModuleTest, EveryKernelOfTheCodeObjectHasHostSemantics) {
   EXPECT_EQ(api.hipModuleGetFunction(&function, loaded, "no_such_kernel"), hipErrorNotFound);
 }
 
+TEST_F(ModuleTest, UnloadingIsAnUnsafeCallInACaptureAndLoadingIsNot) {
+  hipModule_t module = nullptr;
+  hipStream_t stream = create_stream();
+  hipGraph_t graph = nullptr;
+  EXPECT_HIP(api.hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  EXPECT_HIP(api.hipModuleLoadData(&module, hg::device_code_object().data()));
+  EXPECT_EQ(api.hipModuleUnload(module), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  EXPECT_EQ(instance.runtime().live_handles().modules, 1u);
+  EXPECT_HIP(api.hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  EXPECT_HIP(api.hipModuleUnload(module));
+  EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
+}
+
 TEST_F(ModuleTest, AKernelOfTheCodeObjectRuns) {
   hipModule_t loaded = nullptr;
   hipFunction_t function = nullptr;
