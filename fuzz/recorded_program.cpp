@@ -8,6 +8,7 @@
 #include <optional>
 #include <variant>
 
+#include "fuzz/recorded_threads.h"
 #include "fuzz/recorded_work.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
@@ -361,11 +362,13 @@ class Conversion {
 
 RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header) {
   Conversion conversion;
+  ThreadsOfLog threads([&conversion](std::string_view line) { conversion.line(line); });
   std::string_view rest = log;
   for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
     const std::string_view line = rest.substr(0, end);
-    conversion.line(line.substr(line.rfind('\0') + 1));  // npos + 1 is 0: there is no zero in it
+    threads.line(line.substr(line.rfind('\0') + 1));  // npos + 1 is 0: there is no zero in it
   }
+  threads.finish();
   return conversion.finish(header);
 }
 

@@ -3,7 +3,7 @@
 // A call that the language cannot express is counted and stays in the program as a comment that begins with
 // "not recorded:" and says why; so does a command that is not valid in its place (an object that it needs was not
 // recorded, say). A kernel of another code object than the project's is written as NAME@CODE_OBJECT. Calls of several
-// threads are in the order in which they returned.
+// threads are in the order in which they returned, but for captures (fuzz/recorded_threads.h).
 #pragma once
 
 #include <cstdint>

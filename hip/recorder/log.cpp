@@ -104,6 +104,18 @@ void append_hex(std::string& text, const unsigned char* bytes, std::size_t size)
 
 }  // namespace
 
+Line::Line(const char* word) {
+  static hip::sync::Atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t thread = threads.fetch_add(1);
+  text_.reserve(kUsualBytes);
+  if (thread == 0) {
+    text_ = word;
+  } else {
+    text_ = '@';
+    number(thread).word(word);
+  }
+}
+
 Line::~Line() {
   const int saved = errno;
   text_ += '\n';

@@ -1,10 +1,11 @@
-// The log of a recorder: one line for each HIP call, of words separated by one space, written as the call returns.
+// The log of a recorder: one line for each HIP call, of words separated by one space, written as the call returns. A
+// line of another thread than the first that wrote one begins with that thread's number: "@ 2".
 //
 // The file stands beside the library that is preloaded and is named after the process ("log.1234"), so a forked child
 // has a log of its own. The file is mapped, and every line has its own place in it: a line needs no system call, lines
 // of threads never mix, and stored bytes are in the file even if the process crashes. Unfinished lines and unused space
 // hold zeros: a reader skips text before a zero.
-// Only fuzz/recorded_program.h and fuzz/recorded_work.h know the form of the lines.
+// Only fuzz/recorded_program.h, fuzz/recorded_threads.h and fuzz/recorded_work.h know the form of the lines.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,7 @@ inline constexpr std::size_t kMaxDataBytes = 65536;
 // One line, built word by word; the destructor writes it.
 class Line {
  public:
-  explicit Line(const char* word) {
-    text_.reserve(kUsualBytes);
-    text_ = word;
-  }
+  explicit Line(const char* word);
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
   ~Line();

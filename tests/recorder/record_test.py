@@ -2,10 +2,11 @@
 """`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same
 bytes, and what could not be recorded is said.
 
-usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW
+usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW CAPTURING
 
 RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is
-not. BLUR is a program with kernels of its own, ANEW one that captures every step anew and updates from it.
+not. BLUR is a program with kernels of its own, ANEW one that captures every step anew and updates from it,
+CAPTURING one whose threads do so at the same time.
 """
 import pathlib
 import signal
@@ -14,8 +15,8 @@ import sys
 import tempfile
 import unittest
 
-HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW = (
-    str(pathlib.Path(path).resolve()) for path in sys.argv[1:9])
+HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW, CAPTURING = (
+    str(pathlib.Path(path).resolve()) for path in sys.argv[1:10])
 # Threads that copy while others destroy streams crash AMD's 7.2 by itself, in one run of eighty of this program, with a
 # recorder and without: docs/findings.md, copy-while-stream-destroyed.
 MODES = ["graph", "capture", "eager"] + (["threads"] if pathlib.Path(RUNTIME).name == "dropin" else [])
@@ -136,6 +137,15 @@ class Recorder(unittest.TestCase):
         text = self.program.read_text(encoding="utf-8")
         self.assertNotIn("not recorded", text)
         self.assertEqual([text.count(word) for word in ("instantiate e0 g0", "update e0 g", "destroy g")], [1, 3, 4])
+        self.replays(self.program, "--subject", "rocm-soft@7.2:update")
+
+    def test_a_program_whose_threads_capture_at_the_same_time_is_recorded_whole(self):
+        for _ in range(4):
+            done = self.record(RUN, "--agent", RUNTIME, CAPTURING)
+            self.assertRegex(done.stdout, r"replayed on the model, all 3 reads hold the same bytes")
+            text = self.program.read_text(encoding="utf-8")
+            self.assertNotIn("not recorded", text)
+            self.assertEqual(text.count("mode=thread"), 3 * 12)
         self.replays(self.program, "--subject", "rocm-soft@7.2:update")
 
     def test_what_could_not_be_recorded_is_said_and_shows_in_the_bytes(self):
