@@ -10,6 +10,7 @@
 
 #include "fuzz/recorded_threads.h"
 #include "fuzz/recorded_work.h"
+#include "verify/language/node_params.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 
@@ -151,14 +152,17 @@ class Conversion {
   void write(const std::string& place, const std::string& data) {
     const std::size_t plus = place.find('+');
     if (data.starts_with("=")) {
-      if (data.size() > 1)
-        say(fmt::format("write {} at={} hex={}", place.substr(0, plus), place.substr(plus + 1), data.substr(1)));
+      const std::string hex = data.substr(1);
+      const std::uint64_t start = std::stoull(place.substr(plus + 1));
+      constexpr std::size_t kPiece = 2 * verify::kMaxWrittenBytes;  // digits of one command
+      for (std::size_t i = 0; i < hex.size(); i += kPiece)
+        say(fmt::format("write {} at={} hex={}", place.substr(0, plus), start + i / 2, hex.substr(i, kPiece)));
       return;
     }
     std::uint64_t hash = 0;
     std::from_chars(data.data() + 1, data.data() + data.size(), hash, 16);
     say(fmt::format("write {} seed={}", place.substr(0, plus), hash));
-    note("contents past 65536 bytes: a pattern of their hash stands for them");
+    note("contents past 4 MiB at once or 8 MiB in all: a pattern of their hash stands for them");
   }
   void copied(LogWords& words) {
     const std::uint64_t to = words.number(), from = words.number(), bytes = words.number(), kind = words.number();

@@ -139,7 +139,9 @@ Line& Line::word(const std::string& text) {
 
 Line& Line::data(const void* bytes, std::size_t size) {
   const auto* from = static_cast<const unsigned char*>(bytes);
-  if (size <= kMaxDataBytes) {
+  static hip::sync::Atomic<std::size_t> large{0};
+  const auto fits = [&] { return size <= kMaxDataBytes && large.fetch_add(size) + size <= kMaxLargeData; };
+  if (size <= kSmallDataBytes || fits()) {
     text_ += " =";
     append_hex(text_, from, size);
     return *this;

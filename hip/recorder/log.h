@@ -16,8 +16,9 @@
 
 namespace hip::recorder {
 
-// Contents up to this many bytes are written in full, larger ones as their hash.
-inline constexpr std::size_t kMaxDataBytes = 65536;
+// Contents up to kSmallDataBytes are written in full; larger ones up to kMaxDataBytes too, while they are at most
+// kMaxLargeData bytes in sum; others as their hash.
+inline constexpr std::size_t kSmallDataBytes = 65536, kMaxDataBytes = 4 << 20, kMaxLargeData = 8 << 20;
 
 // One line, built word by word; the destructor writes it.
 class Line {

@@ -155,6 +155,15 @@ class Recorder(unittest.TestCase):
         self.assertIn("not recorded: hipModuleLaunchCooperativeKernel has no command (x1)", done.stderr)
         self.assertRegex(done.stdout, r"other bytes: line \d+: 512 bytes from b2\+0")
 
+    def test_large_contents_are_recorded_in_pieces_up_to_a_bound(self):
+        done = self.record(*self.watched("large"), status=1)
+        text = self.program.read_text(encoding="utf-8")
+        self.assertEqual(text.count("write b0 at="), 3)
+        self.assertIn("not recorded: contents past 4 MiB at once or 8 MiB in all: a pattern of their hash stands for "
+                      "them (x1)", done.stderr)
+        self.assertEqual(done.stdout.count("other bytes"), 1)
+        self.assertRegex(done.stdout, r"other bytes: line \d+: 5242880 bytes from b1\+0")
+
     def test_an_interrupt_is_the_commands_to_answer(self):
         # To the whole group, as a terminal does it, before the command has made its first call. A shell cannot trap
         # what was ignored when it began: the trap works only if the command was given back what hgcheck ignores.
