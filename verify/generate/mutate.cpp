@@ -186,14 +186,13 @@ void change_repeat(Steps& steps, Choices& choices) {
 
 // A splice brings blocks with the numbers of other blocks, and long ones.
 void tidy_blocks(Steps& steps) {
-  std::uint32_t last = 0, number = 0;
+  std::pair<std::uint32_t, bool> last;  // a block, and whether it has threads
+  std::uint32_t number = 0;
   for (Step& step : steps) {
-    if (step.in.block == 0) {
-      last = 0;
-      continue;
-    }
-    if (std::exchange(last, step.in.block) != step.in.block) ++number;
-    step.in = {number, std::min(step.in.rounds, kMaxMutantRounds), 0};
+    const std::pair<std::uint32_t, bool> now{step.in.block, step.in.thread != 0};
+    if (std::exchange(last, now) != now) ++number;
+    if (step.in.block == 0) continue;
+    step.in = {number, now.second ? 1 : std::min(step.in.rounds, kMaxMutantRounds), 0, step.in.thread};
   }
 }
 
