@@ -31,6 +31,20 @@ TEST(Executor, NoGeneratedProgramHasADataRaceFaultsOrIsRefused) {
   }
 }
 
+TEST(HostThreads, RunTheWorkOfSeveralAtTheSameTime) {
+  HostThreads threads;
+  hip::sync::Atomic<int> begun{0};
+  const auto meet = [&begun] {
+    ++begun;
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (begun < 2 && std::chrono::steady_clock::now() < limit) hip::sync::yield();
+    EXPECT_EQ(begun, 2);
+  };
+  threads.run({{1, meet}, {3, meet}});
+  threads.run(1, [&begun] { begun = 0; });
+  EXPECT_EQ(begun, 0);
+}
+
 RC_GTEST_PROP(Executor, TheSameProgramAndOptionsGiveTheSameTrace, ()) {
   Bench bench;
   const Program program = *arbitrary_program({});

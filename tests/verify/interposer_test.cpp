@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 namespace verify {
 namespace {
@@ -295,6 +296,42 @@ TEST(Interposer, ScopesNest) {
   EXPECT_EQ(outer.table().hipDeviceSynchronize(), hipSuccess);
   EXPECT_EQ(nested.calls(), 1u);
   EXPECT_EQ(outer.calls(), 2u);
+}
+
+// ---- threads that take turns
+
+struct CountedTurn final : Interposer::Turn {
+  void leave() override { EXPECT_TRUE(std::exchange(has_turn, false)); }
+  void enter() override { EXPECT_FALSE(std::exchange(has_turn, true)); }
+  static inline bool has_turn = true;
+};
+
+TEST_F(Interposing, AThreadThatTakesTurnsLeavesItsTurnForEachCall) {
+  inner.hipDeviceSynchronize = [] { return CountedTurn::has_turn ? hipErrorNotReady : hipSuccess; };
+  EXPECT_EQ(table().hipDeviceSynchronize(), hipErrorNotReady);
+  CountedTurn turn;
+  const Interposer::Scope scope(interposer, &turn);
+  EXPECT_EQ(table().hipDeviceSynchronize(), hipSuccess);
+  EXPECT_TRUE(CountedTurn::has_turn);
+}
+
+// Another thread's call ends while this thread is in its own.
+TEST_F(Interposing, ACallOfAnotherThreadPoisonsNoArgumentsOfThisOne) {
+  static Interposer* both = nullptr;
+  both = &interposer;
+  inner.hipGraphHostNodeSetParams = [](hipGraphNode_t, const hipHostNodeParams* params) {
+    hipMemsetParams other{};
+    const Interposer::Scope scope(*both);
+    EXPECT_EQ(both->table().hipGraphMemsetNodeSetParams(nullptr, &other), hipSuccess);
+    EXPECT_FALSE(all_poison(params, sizeof *params));
+    return hipSuccess;
+  };
+  inner.hipGraphMemsetNodeSetParams = [](hipGraphNode_t, const hipMemsetParams*) { return hipSuccess; };
+  interposer.begin(inner, true);
+  CountedTurn turn;
+  const Interposer::Scope scope(interposer, &turn);
+  const hipHostNodeParams params{};
+  EXPECT_EQ(table().hipGraphHostNodeSetParams(nullptr, &params), hipSuccess);
 }
 
 }  // namespace

@@ -21,16 +21,27 @@ void HostThreads::serve(Helper& helper) {
   }
 }
 
-void HostThreads::run(unsigned n, const std::function<void()>& work) {
+HostThreads::Helper& HostThreads::helper(unsigned n) {
   std::unique_ptr<Helper>& helper = helpers_[n];
   if (helper == nullptr) {
     helper = std::make_unique<Helper>();
     helper->thread = hip::sync::Thread([&served = *helper] { serve(served); });
   }
-  hip::sync::UniqueLock lock(helper->mutex);
-  helper->work = &work;
-  helper->changed.notify_all();
-  helper->changed.wait(lock, [&] { return helper->work == nullptr; });
+  return *helper;
+}
+
+void HostThreads::run(const std::map<unsigned, std::function<void()>>& works) {
+  for (const auto& [n, work] : works) {
+    Helper& given = helper(n);
+    const hip::sync::LockGuard lock(given.mutex);
+    given.work = &work;
+    given.changed.notify_all();
+  }
+  for (const auto& [n, work] : works) {
+    Helper& awaited = helper(n);
+    hip::sync::UniqueLock lock(awaited.mutex);
+    awaited.changed.wait(lock, [&] { return awaited.work == nullptr; });
+  }
 }
 
 HostThreads::~HostThreads() {

@@ -1,5 +1,5 @@
-// Helper threads that take turns: the caller gives work to the n-th thread and waits for it, so nothing runs at the
-// same time and a program stays deterministic. Each helper has its own copy of the state that HIP keeps for a thread.
+// Helper threads: the caller gives work to the n-th thread and waits for it, so that nothing runs at the same time, or
+// gives work to several at once. Each helper has its own copy of the state that HIP keeps for a thread.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,9 @@ class HostThreads {
   ~HostThreads();
 
   // Runs `work` on the n-th helper, which is started when it is first needed.
-  void run(unsigned n, const std::function<void()>& work);
+  void run(unsigned n, const std::function<void()>& work) { run({{n, work}}); }
+  // The same for several helpers at the same time.
+  void run(const std::map<unsigned, std::function<void()>>& works);
 
  private:
   struct Helper {
@@ -33,6 +35,7 @@ class HostThreads {
     hip::sync::Thread thread;
   };
   static void serve(Helper& helper);
+  Helper& helper(unsigned n);
   std::map<unsigned, std::unique_ptr<Helper>> helpers_;
 };
 

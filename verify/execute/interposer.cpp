@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, kFunctions> kNames = {
 };
 
 thread_local Interposer* t_current = nullptr;
+thread_local Interposer::Turn* t_turn = nullptr;
 
 constexpr bool gives_back(Function function) {
   const std::string_view name = kNames[static_cast<std::size_t>(function)];
@@ -183,7 +184,9 @@ struct Forward<kFunction, Member> {
     if constexpr (Copies::value) {
       if (self.passes_copies()) Copies::pass(self, args...);
     }
+    self.begin_call();
     const hipError_t status = (self.inner().*Member)(args...);
+    self.end_call();
     if constexpr (gives_back(kFunction)) {
       if (status != hipSuccess) self.note_refused_return();
     }
@@ -241,9 +244,23 @@ Interposer& Interposer::current() {
   return *t_current;
 }
 
-Interposer::Scope::Scope(Interposer& interposer) : previous_(std::exchange(t_current, &interposer)) {}
+Interposer::Scope::Scope(Interposer& interposer, Turn* turn)
+    : previous_(std::exchange(t_current, &interposer)), previous_turn_(std::exchange(t_turn, turn)) {}
 Interposer::Scope::~Scope() {
   t_current = previous_;
+  t_turn = previous_turn_;
+}
+
+void Interposer::begin_call() {
+  if (t_turn == nullptr) return;
+  t_turn->passed_.swap(passed_);
+  t_turn->leave();
+}
+
+void Interposer::end_call() {
+  if (t_turn == nullptr) return;
+  t_turn->enter();
+  t_turn->passed_.swap(passed_);
 }
 
 bool Interposer::count_and_decide(Function function) {

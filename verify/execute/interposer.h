@@ -64,19 +64,37 @@ class Interposer {
   // refused, as it refuses the handle of an object that no longer exists.
   [[nodiscard]] std::uint64_t refused_returns() const { return refused_returns_; }
 
-  // Makes `interposer` the one on which the wrapped functions act on this thread.
+  struct Passed {
+    std::byte* bytes;
+    std::size_t size;
+  };
+  // A thread that takes turns with others: they run while it is in a call of the inner table.
+  class Turn {
+   public:
+    virtual ~Turn() = default;
+    virtual void leave() = 0;
+    virtual void enter() = 0;
+
+   private:
+    friend class Interposer;
+    std::vector<Passed> passed_;  // to the call that it is in
+  };
+  // Makes `interposer` the one on which the wrapped functions act on this thread. `turn`: of a thread that takes turns.
   class Scope {
    public:
-    explicit Scope(Interposer& interposer);
+    explicit Scope(Interposer& interposer, Turn* turn = nullptr);
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope();
 
    private:
     Interposer* previous_;
+    Turn* previous_turn_;
   };
 
   // For the wrapped functions.
+  void begin_call();
+  void end_call();
   [[nodiscard]] static Interposer& current();
   [[nodiscard]] bool count_and_decide(Function function);
   void note_refused_return() { ++refused_returns_; }
@@ -87,10 +105,6 @@ class Interposer {
   [[nodiscard]] const KernelSpec* kernel_of(hipFunction_t function) const;
 
  private:
-  struct Passed {
-    std::byte* bytes;
-    std::size_t size;
-  };
   struct Chunk {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t size = 0;

@@ -19,6 +19,10 @@ class LayeredPlatform final : public Platform {
   void enter() override;
   void leave() override;
   void on_thread(Id thread, const std::function<void()>& work) override { inner_.on_thread(thread, work); }
+  // One after the other: several threads must not call a layer at the same time.
+  void on_threads(const std::map<Id, std::function<void()>>& works) override {
+    for (const auto& [thread, work] : works) inner_.on_thread(thread, work);
+  }
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return layer_->table(); }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index, Id device) override;

@@ -88,6 +88,10 @@ void ModelPlatform::on_thread(Id thread, const std::function<void()>& work) {
   instance_.use_thread(0);
 }
 
+void ModelPlatform::on_threads(const std::map<Id, std::function<void()>>& works) {
+  for (const auto& [thread, work] : works) on_thread(thread, work);
+}
+
 void ModelPlatform::begin(std::uint64_t schedule_seed) {
   instance_.reset(options_for(options_, needed_, schedule_seed));
   modules_.clear();

@@ -28,6 +28,7 @@ class ModelPlatform : public Platform {
   void enter() override;
   void leave() override;
   void on_thread(Id thread, const std::function<void()>& work) override;
+  void on_threads(const std::map<Id, std::function<void()>>& works) override;
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return model::abi::InProcess::api(); }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index, Id device) override;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,9 @@ class Platform {
   // Runs `work` as host thread `thread` (0: the calling thread) and returns when `work` has ended. `work` sees the
   // state that HIP keeps for that thread.
   virtual void on_thread(Id thread, const std::function<void()>& work);
+  // Runs each of `works` as the host thread of its number, at the same time where the runtime may be called by several
+  // threads, and returns when all have ended.
+  virtual void on_threads(const std::map<Id, std::function<void()>>& works) { threads_.run(works); }
   // The functions of api() may be called on this thread between enter() and leave().
   virtual void enter() {}
   virtual void leave() {}

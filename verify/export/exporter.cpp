@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "verify/program/names.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
+#include "verify/program/threads.h"
 
 namespace verify {
 
@@ -68,7 +70,9 @@ void Exporter::declare_variables(const NeedsOfFile& known) {
 hip::Status Exporter::write() {
   const std::vector<Step>& steps = reproducer_.program.steps;
   for (step_ = 0; step_ < steps.size() && error_.empty();) {
-    if (steps[step_].in.block != 0) {
+    if (steps[step_].in.thread != 0) {
+      write_threads();
+    } else if (steps[step_].in.block != 0) {
       write_block();
     } else {
       write_step(steps[step_]);
@@ -138,6 +142,24 @@ void Exporter::write_block() {
   }
   follow_rounds(begin, length, before);
   if (error_.empty()) text_.in_loop(from, "round", steps[step_ - 1].in.round + 1);
+}
+
+void Exporter::write_threads() {
+  const std::vector<Step>& steps = reproducer_.program.steps;
+  if (text_.form() == ReproducerForm::kCatch2) return fail_block("Catch2 checks only in its own thread");
+  const std::size_t from = text_.size(), begin = step_, end = end_of_block(reproducer_.program, begin);
+  std::set<Id> threads;
+  for (std::size_t i = begin; i < end; ++i) threads.insert(steps[i].in.thread);
+  for (const Id thread : threads) {
+    const std::size_t first = text_.size();
+    text_.begin_thread(thread, threads.size());
+    for (step_ = begin; step_ < end && error_.empty(); ++step_) {
+      if (steps[step_].in.thread == thread) write_step(steps[step_]);
+    }
+    if (!error_.empty()) return;
+    text_.end_thread(first);
+  }
+  text_.in_threads(from, threads);
 }
 
 Exporter::BeforeBlock Exporter::before_block() const {

@@ -75,6 +75,7 @@ class Exporter {
   void declare_variables(const NeedsOfFile& known);
   void write_step(const Step& step);
   void write_block();
+  void write_threads();
   // The state before a block that the calls of each round, and of what stands after the block, rely on.
   struct BeforeBlock {
     NamesOfFile names;

@@ -69,12 +69,13 @@ void ReproducerText::equal(std::string_view what, std::string_view expected, std
 }
 
 std::string ReproducerText::on_thread(std::uint32_t thread, const std::string& call) {
-  if (thread == 0) return call;
+  if (thread == 0 || thread == thread_) return call;
   need(HelperFunction::kThread);
   return fmt::format("on_thread<{}>([&] {{ return {}; }})", thread, call);
 }
 
 void ReproducerText::wait() {
+  if (thread_ != 0) return;  // another thread may capture
   const std::string_view wait = devices_ > 1 ? kWaitForAll : kWait;
   if (lines_.size() > begun_ && lines_.back().find(wait) != std::string::npos) return;
   must(wait);
@@ -85,6 +86,33 @@ std::vector<std::string> ReproducerText::take(std::size_t from) {
   std::vector<std::string> taken(std::make_move_iterator(begin), std::make_move_iterator(lines_.end()));
   lines_.erase(begin, lines_.end());
   return taken;
+}
+
+void ReproducerText::begin_thread(std::uint32_t thread, std::size_t count) {
+  need(HelperFunction::kThread);
+  need_header("atomic");
+  thread_ = thread;
+  line(fmt::format("for (++begun; begun < {};) {{}}", count));
+  begin_rounds();
+}
+
+void ReproducerText::end_thread(std::size_t from) {
+  const std::vector<std::string> lines = take(from);
+  line(fmt::format("std::thread thread{0}([&] {{ static_cast<void>(on_thread<{0}>([&] {{", thread_));
+  for (const std::string& each : lines) line("  " + each);
+  line("  return hipSuccess;");
+  line("})); });");
+  thread_ = 0;
+}
+
+void ReproducerText::in_threads(std::size_t from, const std::set<std::uint32_t>& threads) {
+  const std::vector<std::string> lines = take(from);
+  line("{");
+  line("  std::atomic<int> begun{0};");
+  for (const std::string& each : lines) line("  " + each);
+  for (const std::uint32_t thread : threads) line(fmt::format("  thread{}.join();", thread));
+  line("}");
+  begin_rounds();
 }
 
 void ReproducerText::in_loop(std::size_t from, std::string_view variable, std::uint32_t times) {

@@ -29,9 +29,15 @@ class ReproducerText {
   void call(const ExpectedStatus& expected, std::string_view call);
   // Writes a check that two expressions of strings, `value` and `expected`, are equal.
   void equal(std::string_view what, std::string_view expected, std::string_view value);
-  // `call` as made by helper thread `thread` (0: the main thread).
+  [[nodiscard]] ReproducerForm form() const { return form_; }
+  // `call` as made by helper thread `thread` (0: the thread whose lines are written).
   [[nodiscard]] std::string on_thread(std::uint32_t thread, const std::string& call);
-  void wait();  // for the device, unless the last line did so
+  void wait();  // for the device, unless the last line did so; not in a thread of a block
+  // Begins the lines of one of a block's `count` threads, and puts the lines from `from` on into that thread.
+  void begin_thread(std::uint32_t thread, std::size_t count);
+  void end_thread(std::size_t from);
+  // Puts the threads of the lines from `from` on into a block that waits for them.
+  void in_threads(std::size_t from, const std::set<std::uint32_t>& threads);
   // The lines from here on may run again behind their last one: they do not rely on the line before them.
   void begin_rounds() { begun_ = lines_.size(); }
   // With more than one device, waiting for the device means waiting for all of them.
@@ -74,6 +80,7 @@ class ReproducerText {
   std::size_t begun_ = 0;  // begin_rounds()
   bool checks_ = false, fails_ = false;
   std::uint32_t devices_ = 1;
+  std::uint32_t thread_ = 0;  // whose lines are written
 };
 
 // The sources of kernels of the project as plain HIP, with everything that they use, each once.

@@ -9,14 +9,15 @@ namespace verify {
 
 namespace {
 
-constexpr unsigned kBlockPercent = 3;  // of the programs
+constexpr unsigned kBlockPercent = 4;  // of the programs
 constexpr std::uint64_t kMaxLength = 8;
 constexpr std::uint32_t kSmallGraph = 3;  // nodes of a step's graph, memory nodes not counted
 
 }  // namespace
 
-void BlocksDraft::repeat_a_part() {
+void BlocksDraft::add_block() {
   if (choices_.exhausted() || !choices_.percent(kBlockPercent)) return;
+  if (choices_.percent(30)) return overlap();
   choices_.percent(50) ? rebuild_again_and_again() : repeat_what_is_there();
 }
 

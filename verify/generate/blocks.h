@@ -1,17 +1,17 @@
-// Draws the block of a program that repeats: some of the commands that are there, or a step that makes a graph,
-// launches it and destroys it, as frameworks do again and again. Internal to verify/generate.
+// Draws the block of a program: some of the commands that are there repeat, or a step that makes a graph, launches it
+// and destroys it, as frameworks do again and again; or threads. Internal to verify/generate.
 #pragma once
 
-#include "verify/generate/launches.h"
+#include "verify/generate/threads.h"
 
 namespace verify {
 
-class BlocksDraft : protected LaunchesDraft {
+class BlocksDraft : protected ThreadsDraft {
  protected:
-  using LaunchesDraft::LaunchesDraft;
+  using ThreadsDraft::ThreadsDraft;
 
   // Adds a block to a program that is whole otherwise; not to every one.
-  void repeat_a_part();
+  void add_block();
 
  private:
   [[nodiscard]] std::uint32_t rounds();

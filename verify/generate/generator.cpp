@@ -34,7 +34,7 @@ class ProgramGenerator final : private BlocksDraft {
       act();
     }
     finish();
-    repeat_a_part();
+    add_block();
     return std::move(program_);
   }
 

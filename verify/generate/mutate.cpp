@@ -187,14 +187,16 @@ void change_repeat(Steps& steps, Choices& choices) {
 // A splice brings blocks with the numbers of other blocks, and long ones. A block of many rounds takes a second to
 // judge, so a few of them in a corpus would slow a campaign down.
 void tidy_blocks(Steps& steps) {
+  const auto block_of = [](const Step& step) { return std::pair(step.in.block, step.in.thread != 0); };
   std::uint32_t number = 0;
   for (auto first = steps.begin(); first != steps.end();) {
-    const auto end = std::find_if(first, steps.end(), [&](const Step& s) { return s.in.block != first->in.block; });
-    if (first->in.block != 0) {
+    const auto [block, threads] = block_of(*first);
+    const auto end = std::find_if(first, steps.end(), [&](const Step& s) { return block_of(s) != block_of(*first); });
+    if (block != 0) {
       const std::size_t most = std::max<std::size_t>(kMaxMutantBlock / static_cast<std::size_t>(end - first), 1);
       const auto rounds = static_cast<std::uint32_t>(std::min<std::size_t>({first->in.rounds, kMaxMutantRounds, most}));
       ++number;
-      std::for_each(first, end, [&](Step& step) { step.in = {number, rounds, 0}; });
+      std::for_each(first, end, [&](Step& step) { step.in = {number, threads ? 1 : rounds, 0, step.in.thread}; });
     }
     first = end;
   }

@@ -28,13 +28,17 @@ class Rounds {
     const InBlock mark = steps.front().in;
     const std::uint32_t rounds = mark.block == 0 ? 1 : mark.rounds;
     if (rounds * std::uint64_t{steps.size()} > kMaxCommands - std::min(kMaxCommands, all_.steps.size())) return false;
-    blocks_ += rounds > 1 ? 1 : 0;
+    blocks_ += rounds > 1 || mark.thread != 0 ? 1 : 0;
     const std::set<Name> made = made_by(steps);
     for (std::uint32_t round = 0; round < rounds; ++round) {
       const std::map<Name, Id> names = round == 0 ? std::map<Name, Id>{} : new_names(made);
       for (const Step& step : steps) {
         all_.steps.push_back(step);
-        all_.steps.back().in = rounds > 1 ? InBlock{blocks_, rounds, round} : InBlock{};
+        if (step.in.thread != 0) {
+          all_.steps.back().in = {blocks_, 1, 0, step.in.thread};
+        } else {
+          all_.steps.back().in = rounds > 1 ? InBlock{blocks_, rounds, round} : InBlock{};
+        }
         if (!names.empty()) rename(all_.steps.back().command, names);
       }
     }

@@ -106,7 +106,7 @@ constexpr std::string_view kOfPrograms[] = {
     "generic set graph",  "driver set graph",     "destroy a pool",   "eager work",
     "captured work",      "captured event node",  "captured launch",  "captured allocation",
     "captured free",      "capture fork",         "capture refused",  "capture invalidated",
-    "block that repeats", "block of many rounds"};
+    "block that repeats", "block of many rounds", "block of threads"};
 
 void name_words(const FixedWord& words, const CountFeature& add) {
   add(words.word);
@@ -146,7 +146,7 @@ class Counter {
   void take(const Step& step) {
     if (step.repeat > 1) add_("command repeat");
     if (std::exchange(block_, step.in.block) != step.in.block && step.in.block != 0) {
-      add_("block that repeats");
+      add_(step.in.thread != 0 ? "block of threads" : "block that repeats");
       if (step.in.rounds >= kManyRounds) add_("block of many rounds");
     }
     const bool adds_node = std::holds_alternative<AddNode>(step.command);

@@ -11,6 +11,7 @@
 #include "verify/commands/nodes/node_types.h"
 #include "verify/errors/error_cases.h"
 #include "verify/language/line.h"
+#include "verify/program/block_lines.h"
 #include "verify/program/blocks.h"
 #include "verify/program/each_command.h"
 #include "verify/program/text.h"
@@ -363,52 +364,17 @@ Command parse_system_action(Line& line, const Token& first) {
   return action.value_or(SystemAction{});
 }
 
-// The steps of a program as they are written, and the block that the next line stands in.
-class WrittenSteps {
- public:
-  explicit WrittenSteps(Program& program) : program_(program) {}
-
-  void parse(Line& line);
-  // Why the text may not end here, or nothing.
-  [[nodiscard]] std::optional<ParseError> unfinished() const {
-    if (in_.block == 0) return {};
-    return ParseError{begun_.back(), 1, "the block has no line 'end'"};
-  }
-  // The line of a step outside of blocks, and of the word `repeat` that begins its block.
-  [[nodiscard]] std::uint32_t line_of(const Step& step) const {
-    return step.in.block == 0 ? step.line : begun_[step.in.block - 1];
-  }
-
- private:
-  void begin(Line& line, std::uint32_t rounds, const Token& count) {
-    if (in_.block != 0) line.fail(1, "blocks do not nest");
-    if (rounds > kMaxRounds) line.fail(count.column, fmt::format("a block has at most {} rounds", kMaxRounds));
-    begun_.push_back(line.number());
-    in_ = {static_cast<std::uint32_t>(begun_.size()), rounds, 0};
-  }
-  void end(Line& line) {
-    if (in_.block == 0) line.fail(1, "there is no block to end");
-    if (program_.steps.empty() || program_.steps.back().in.block != in_.block) line.fail(1, "the block is empty");
-    in_ = {};
-    line.end();
-  }
-
-  Program& program_;
-  InBlock in_;
-  std::vector<std::uint32_t> begun_;  // the lines that begin blocks
-};
-
-void WrittenSteps::parse(Line& line) {
+// Reads the line of a step, or a line that begins or ends a block.
+void parse_step(Line& line, BlockLines& blocks, Program& program) {
   Step step;
   step.line = line.number();
-  step.in = in_;
   Token word = line.word("a command");
-  if (word.text == "end") return end(line);
+  if (blocks.parse(line, word)) return;
   if (word.text == "repeat") {
     const Token count = line.word("how often");
     step.repeat = static_cast<std::uint32_t>(parse_number(line, count, kMaxRepeat, "a repeat count"));
     if (step.repeat == 0) line.fail(count.column, "a command is repeated at least once");
-    if (line.at_end()) return begin(line, step.repeat, count);
+    if (line.at_end()) return blocks.begin_rounds(line, step.repeat, count);
     word = line.word("the command to repeat");
   }
   if (is_system_word(word.text)) {
@@ -419,7 +385,8 @@ void WrittenSteps::parse(Line& line) {
     line.fail(word.column, fmt::format("there is no command '{}' (docs/commands.md lists them)", word.text));
   }
   line.end();
-  program_.steps.push_back(std::move(step));
+  blocks.place(line, step);
+  program.steps.push_back(std::move(step));
 }
 
 // The two lines that open every program.
@@ -454,7 +421,7 @@ bool parse_header(Line& line, bool& version_seen, Program& program) {
 
 std::variant<Program, ParseError> parse_program(std::string_view text) {
   Program program;
-  WrittenSteps steps(program);
+  BlockLines blocks;
   bool version_seen = false;
   std::uint32_t number = 0;
   while (!text.empty()) {
@@ -462,17 +429,17 @@ std::variant<Program, ParseError> parse_program(std::string_view text) {
     Line line(text.substr(0, newline), ++number);
     text = newline == std::string_view::npos ? std::string_view{} : text.substr(newline + 1);
     if (line.blank()) continue;
-    if (!parse_header(line, version_seen, program)) steps.parse(line);
+    if (!parse_header(line, version_seen, program)) parse_step(line, blocks, program);
     if (line.failed()) return line.error();
     if (program.steps.size() > kMaxCommands) {
       return ParseError{number, 1, fmt::format("a program has at most {} commands", kMaxCommands)};
     }
   }
   if (!version_seen) return ParseError{1, 1, "a program begins with the line 'hgcheck-program 1'"};
-  if (std::optional<ParseError> error = steps.unfinished()) return *std::move(error);
+  if (std::optional<ParseError> error = blocks.unfinished()) return *std::move(error);
   std::size_t too_many = 0;
   if (std::optional<Program> all = all_rounds(program, &too_many)) return *std::move(all);
-  return ParseError{steps.line_of(program.steps[too_many]), 1,
+  return ParseError{blocks.line_of(program.steps[too_many]), 1,
                     fmt::format("all rounds of the blocks together have more than {} commands, or name objects past {}",
                                 kMaxCommands, kMaxId)};
 }

@@ -12,11 +12,13 @@
 
 namespace verify {
 
-// The place of a step in a block that repeats (verify/program/blocks.h).
+// The place of a step in a block that repeats (verify/program/blocks.h) or in a block of threads
+// (verify/program/threads.h).
 struct InBlock {
   std::uint32_t block = 0;  // neighbouring blocks have different numbers; 0: in no block
   std::uint32_t rounds = 1;
   std::uint32_t round = 0;
+  Id thread = 0;  // 0: no block of threads
 };
 
 struct Step {

@@ -113,7 +113,8 @@ std::string print_reference() {
       "`|` "
       "stands\nbetween choices, `0..3` is a range; any other value is an example. `repeat N COMMAND` runs any command "
       "N "
-      "times; the\nlines between `repeat N` and `end` run N times as a block.\n\n"
+      "times; the\nlines between `repeat N` and `end` run N times as a block, and `threads` begins a block of "
+      "threads.\n\n"
       "## Commands\n\n";
   for_each_declared([&page]<class C>(std::type_identity<C>) {
     constexpr auto spec = C::spec();

@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <iterator>
+#include <utility>
 
 #include "verify/commands/nodes/node_types.h"
 #include "verify/program/blocks.h"
 #include "verify/program/each_command.h"
+#include "verify/program/threads.h"
 
 namespace verify {
 
@@ -185,18 +187,21 @@ std::string print_program(const Program& program) {
   std::string text = fmt::format("hgcheck-program {}\nplacement {}\n", kTextVersion,
                                  program.placement == Placement::kArena ? "arena" : "native");
   const Program written = written_form(program);
-  std::uint32_t block = 0;
+  InBlock last;
   const auto enter = [&](const InBlock& in) {
-    if (in.block == block) return;
-    if (block != 0) text += "end\n";
-    if (in.block != 0) fmt::format_to(std::back_inserter(text), "repeat {}\n", in.rounds);
-    block = in.block;
+    const auto [block, rounds, round, thread] = std::exchange(last, in);
+    if (in.block != block && block != 0) text += "end\n";
+    if (in.block != block && in.block != 0)
+      text += in.thread != 0 ? "threads\n" : fmt::format("repeat {}\n", in.rounds);
+    if (in.thread != 0 && (in.block != block || in.thread != thread)) text += fmt::format("thread {}\n", in.thread);
   };
   for (const Step& step : written.steps) {
     enter(step.in);
-    if (block != 0) text += "  ";
+    if (step.in.block != 0) text += "  ";
     if (step.repeat != 1) fmt::format_to(std::back_inserter(text), "repeat {} ", step.repeat);
-    text += print_command(step.command);
+    Command command = step.command;
+    if (Id* const thread = thread_of(command); thread != nullptr && step.in.thread != 0) *thread = 0;
+    text += print_command(command);
     text += '\n';
   }
   enter({});

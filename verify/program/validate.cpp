@@ -11,6 +11,8 @@
 #include "verify/program/names.h"
 #include "verify/program/rules.h"
 #include "verify/program/state.h"
+#include "verify/program/state_devices.h"
+#include "verify/program/threads.h"
 
 namespace verify {
 
@@ -58,7 +60,7 @@ const ObjectsOfLetter& objects_of(char letter) {
 class NamesOfRound {
  public:
   void begin_step(const State& state, const Step& step) {
-    if (step.in.block == 0) return;
+    if (step.in.block == 0 || step.in.thread != 0) return;
     Command command = step.command;
     for_each_name(command, [&](char letter, const Id& id, bool is_made) {
       if (is_made && !objects_of(letter).known(state, id)) made_.emplace_back(letter, id);
@@ -80,7 +82,7 @@ class NamesOfRound {
 
 bool ends_round(const Program& program, std::size_t step) {
   const InBlock& in = program.steps[step].in;
-  if (in.block == 0) return false;
+  if (in.block == 0 || in.thread != 0) return false;
   if (step + 1 == program.steps.size()) return true;
   const InBlock& next = program.steps[step + 1].in;
   return next.block != in.block || next.round != in.round;
@@ -96,13 +98,16 @@ Invalid invalid(const Program& program, std::size_t at, const std::string& reaso
 std::optional<Invalid> validate(const Program& program) {
   State state;
   NamesOfRound names;
+  ThreadRules threads(devices_needed(program));
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     names.begin_step(state, step);
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
       if (Reason reason = state.check(step.command)) return invalid(program, i, *reason);
+      if (Reason reason = threads.check(state, step)) return invalid(program, i, *reason);
       state.apply(step.command);
     }
+    if (Reason reason = threads.check_after(state, step)) return invalid(program, i, *reason);
     if (!ends_round(program, i)) continue;
     if (Reason reason = names.end_round(state)) return invalid(program, i, *reason);
   }

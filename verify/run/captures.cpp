@@ -38,6 +38,12 @@ void Captures::ran(const Command& command, const StepStatus& status, bool fired)
   });
 }
 
+void Captures::ran_in_threads(std::span<const Step> block) {
+  for (const Step& step : block) {
+    for (std::uint32_t k = 0; state_ && k < repeats_that_matter(step); ++k) state_->apply(step.command);
+  }
+}
+
 void Captures::add(Id stream, hip::RecordedNode node) {
   const CaptureState* capture = of(stream);
   if (capture == nullptr || !capture->valid) return;

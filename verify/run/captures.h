@@ -9,7 +9,9 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hip/recording.h"
@@ -58,6 +60,20 @@ class Captures {
   [[nodiscard]] std::vector<hipGraphNode_t> handles_of(const CaptureState& capture, const std::vector<Id>& names) const;
   // Keeps a graph that a runtime returned where it should have refused; it is destroyed at the program's end.
   void keep_stray(hipGraph_t graph) { strays_.push_back(graph); }
+
+  // Threads of a block follow the rules each on its own, because the rules know one order of all commands. What a
+  // thread follows is swapped in while it has the turn.
+  struct Followed {
+    std::optional<State> state;
+    std::map<std::uint64_t, OpenCapture> open;
+  };
+  [[nodiscard]] Followed of_thread() const { return {state_, {}}; }
+  void swap(Followed& other) {
+    std::swap(state_, other.state);
+    std::swap(open_, other.open);
+  }
+  // The block has ended: its steps come one after the other.
+  void ran_in_threads(std::span<const Step> block);
 
   // At the program's end: ends open captures, resets the threads' capture modes, and destroys graphs from keep_stray().
   void abandon();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "hip/errors.h"
@@ -10,9 +12,11 @@
 #include "verify/execute/rebuild.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
+#include "verify/program/threads.h"
 #include "verify/run/family_run.h"
 #include "verify/run/race_words.h"
 #include "verify/run/run.h"
+#include "verify/run/threads.h"
 
 namespace verify {
 
@@ -197,9 +201,12 @@ class Steps {
     }
     observation.statuses.reserve(program_.steps.size());
     // Stops at a function that the runtime lacks: later steps could use memory and objects that do not exist.
-    for (std::size_t i = 0; i < program_.steps.size() && supported(); ++i) {
-      begin_step(i);
-      step(program_.steps[i]);
+    for (std::size_t i = 0; i < program_.steps.size() && supported();) {
+      if (program_.steps[i].in.thread != 0) {
+        i = threads(i);
+      } else {
+        step(i++);
+      }
     }
     begin_step(program_.steps.size());
     finish();
@@ -217,16 +224,60 @@ class Steps {
     if (watch_ != nullptr) watch_->store(step, std::memory_order_relaxed);
   }
 
-  void step(const Step& step) {
+  // Runs the block of threads that begins at step `begin`, and returns the step behind it.
+  std::size_t threads(std::size_t begin) {
+    const std::size_t end = end_of_block(program_, begin);
+    hip::sync::Mutex turns;
+    std::map<Id, std::function<void()>> works;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Id thread = program_.steps[i].in.thread;
+      if (works.contains(thread)) continue;
+      const auto turn = std::make_shared<ThreadTurn>(run_, thread, turns, run_.captures.of_thread());
+      works[thread] = [this, begin, end, thread, turn] { run_thread(begin, end, thread, *turn); };
+    }
+    if (may_overlap()) {
+      run_.platform.on_threads(works);
+    } else {
+      for (const auto& [thread, work] : works) run_.platform.on_thread(thread, work);
+    }
+    run_.captures.ran_in_threads(std::span(program_.steps).subspan(begin, end - begin));
+    std::ranges::sort(run_.observation.patched_in_place);
+    return end;
+  }
+  void run_thread(std::size_t begin, std::size_t end, Id thread, ThreadTurn& turn) {
+    const Interposer::Scope scope(run_.interposer, &turn);
+    turn.enter();
+    for (std::size_t i = begin; i < end && supported(); ++i) {
+      if (program_.steps[i].in.thread == thread) step(i);
+    }
+    turn.leave();
+  }
+  // Costs are counted, and calls are made to fail, by their number in the order of the program.
+  [[nodiscard]] bool may_overlap() const {
+    return !run_.options.costs && run_.options.fail_graph_call == 0 &&
+           std::ranges::none_of(program_.steps,
+                                [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
+  }
+
+  // The running step's element of a vector with one for each step.
+  template <class Element>
+  Element& of_step(std::vector<Element>& elements) const {
+    if (elements.size() <= run_.step) elements.resize(run_.step + 1);
+    return elements[run_.step];
+  }
+
+  void step(std::size_t i) {
+    begin_step(i);
+    const Step& step = program_.steps[i];
     StepStatus status;
     const StepCost before = run_.options.costs ? cost_so_far(run_) : StepCost{};
     std::uint32_t repetition = 0;
     for (; repetition < step.repeat && status.code == 0; ++repetition) status = command(step.command);
     if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
-    run_.observation.statuses.push_back(status);
-    run_.operations.push_back(run_.platform.operations());
+    of_step(run_.observation.statuses) = status;
+    of_step(run_.operations) = run_.platform.operations();
     note_buffers(run_);
-    if (run_.options.costs) run_.observation.costs.push_back(cost_so_far(run_) - before);
+    if (run_.options.costs) of_step(run_.observation.costs) = cost_so_far(run_) - before;
   }
 
   StepStatus command(const Command& command) {
@@ -250,7 +301,7 @@ class Steps {
   StepStatus attempt(const Command& command) {
     run_.attempt = {};
     run_.context.error_reported = false;
-    run_.context.capturing = run_.captures.capturing();
+    run_.context.capturing = !run_.may_wait_for_device();
     const hip::Status status = ForFamilies<Dispatch>::run(run_, command);
     note_gone_objects();
     return {.code = status ? 0 : status.error().code,

@@ -65,6 +65,7 @@ std::shared_ptr<const hip::Recording> NodeRecords::nested(const ChildParams& chi
 }
 
 void NodeRecords::host_function(HostCall& call) {
+  const hip::sync::LockGuard lock(host_functions_);
   const HostParams& params = call.params;
   ++call.runs;
   ++run_.observation.host_tags[params.tag];

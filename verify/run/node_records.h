@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hip/recording.h"
+#include "hip/sync/sync.h"
 #include "verify/execute/code_objects.h"
 #include "verify/execute/objects.h"
 #include "verify/program/program.h"
@@ -50,6 +51,7 @@ class NodeRecords {
   std::map<std::pair<std::size_t, Id>, hipFunction_t> functions_;
   LoadedCodeObjects code_objects_;
   std::deque<HostCall> host_calls_;
+  hip::sync::Mutex host_functions_;  // a runtime may run several at the same time
 };
 
 // Notes in the graph's table the addresses of the buffers that its node names. The graph has these buffers at their

@@ -63,10 +63,10 @@ hip::StreamRef Run::stream_ref(Id id) const {
   return {context.api, stream(id), static_cast<int>(device_of_stream(id))};
 }
 
-hip::Status Run::on_thread(Id thread, const std::function<hip::Status()>& body) {
-  if (thread == 0) return body();
+hip::Status Run::on_thread(Id on, const std::function<hip::Status()>& body) {
+  if (on == 0 || on == thread) return body();
   hip::Status status;
-  platform.on_thread(thread, [&] {
+  platform.on_thread(on, [&] {
     const Interposer::Scope scope(interposer);
     status = body();
   });

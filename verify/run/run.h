@@ -64,12 +64,14 @@ struct Run {
   [[nodiscard]] hip::StreamRef stream_ref(Id id) const;
 
   // Calls `body` on a host thread of the program.
-  hip::Status on_thread(Id thread, const std::function<hip::Status()>& body);
+  hip::Status on_thread(Id on, const std::function<hip::Status()>& body);
+  // Whether HIP allows to wait for the device: no stream captures, and no thread of a block may do so meanwhile.
+  [[nodiscard]] bool may_wait_for_device() const { return thread == 0 && !captures.capturing(); }
   // P2: calls `operation`, which may change `exec` and `graph` (null: none), and checks that it changes no other graph
   // or executable graph.
   template <class Operation>
   hip::Status changing(const ExecObject* exec, const GraphObject* graph, const Operation& operation) {
-    if (!options.isolation) return operation();
+    if (!options.isolation || thread != 0) return operation();  // other threads change their graphs meanwhile
     const Detectors::Isolation before = detectors.isolation(graphs, execs, exec, graph);
     hip::Status status = operation();
     detectors.check_isolation(step, before, detectors.isolation(graphs, execs, exec, graph));
@@ -86,6 +88,7 @@ struct Run {
   const RunOptions& options;
 
   std::size_t step = 0;  // the running step; at the end the program's length
+  Id thread = 0;         // of a block of threads, which runs the step (verify/run/threads.h)
   Attempt attempt;
   Observation observation;
   std::vector<std::uint64_t> operations;                // Platform::operations() behind each step

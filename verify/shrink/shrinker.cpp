@@ -9,6 +9,7 @@
 #include "verify/generate/generator.h"
 #include "verify/program/blocks.h"
 #include "verify/program/state.h"
+#include "verify/program/threads.h"
 
 namespace verify {
 
@@ -34,6 +35,28 @@ Program drop_invalid_steps(const Program& program) {
     }
   }
   return valid;
+}
+
+// The written forms in which the threads of one block run one after the other, or one of them does nothing.
+std::vector<Program> with_fewer_threads(const Program& written) {
+  std::vector<Program> fewer;
+  for (std::size_t begin = 0; begin < written.steps.size(); ++begin) {
+    if (!starts_threads(written, begin)) continue;
+    const auto from = static_cast<std::ptrdiff_t>(begin),
+               to = static_cast<std::ptrdiff_t>(end_of_block(written, begin));
+    fewer.push_back(written);
+    std::for_each(fewer.back().steps.begin() + from, fewer.back().steps.begin() + to, [](Step& step) { step.in = {}; });
+    for (Id thread = 1; thread <= kMaxThread; ++thread) {
+      Program without = written;
+      const auto end = without.steps.begin() + to;
+      const auto left = std::remove_if(without.steps.begin() + from, end,
+                                       [thread](const Step& step) { return step.in.thread == thread; });
+      if (left == end) continue;
+      without.steps.erase(left, end);
+      fewer.push_back(std::move(without));
+    }
+  }
+  return fewer;
 }
 
 // The written forms in which one block has fewer rounds.
@@ -113,6 +136,7 @@ class Descent {
     bool improved = true;
     while (improved && !spent()) {
       improved = repeat_less();
+      improved = overlap_less() || improved;
       improved = drop_commands() || improved;
       improved = simplify_commands() || improved;
       improved = declare_memory() || improved;
@@ -139,10 +163,13 @@ class Descent {
   }
 
   // Fewer rounds first: every later candidate then runs sooner.
-  bool repeat_less() {
+  bool repeat_less() { return while_one_is_accepted(with_fewer_rounds); }
+  bool overlap_less() { return while_one_is_accepted(with_fewer_threads); }
+
+  bool while_one_is_accepted(std::vector<Program> (*candidates)(const Program& written)) {
     bool any = false;
     for (bool again = true; again && !spent();) {
-      again = std::ranges::any_of(with_fewer_rounds(best_), [this](const Program& fewer) { return accept(fewer); });
+      again = std::ranges::any_of(candidates(best_), [this](const Program& fewer) { return accept(fewer); });
       any = any || again;
     }
     return any;
@@ -263,6 +290,7 @@ static rc::Seq<Program> shrinks_of(const Program& program) {
     candidates.push_back(*all_rounds(keep_valid_blocks(drop_invalid_steps(candidate))));
   };
   for (const Program& fewer : with_fewer_rounds(written)) add(fewer);
+  for (const Program& fewer : with_fewer_threads(written)) add(fewer);
   for (std::size_t i = written.steps.size(); i-- > 0;) {
     Program candidate = written;
     candidate.steps.erase(candidate.steps.begin() + static_cast<std::ptrdiff_t>(i));

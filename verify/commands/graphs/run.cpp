@@ -256,8 +256,7 @@ hip::Status run_command(Run& run, const PrintDot& c) {
 
 template <>
 hip::Status run_command(Run& run, const Destroy& c) {
-  // HIP would refuse a wait in the middle of a capture.
-  if (!run.captures.capturing()) {
+  if (run.may_wait_for_device()) {
     if (hip::Status s = synchronize_devices(run.context.api, run.context.devices); !s) return s;
   }
   switch (c.target) {

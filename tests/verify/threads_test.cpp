@@ -1,0 +1,194 @@
+// Blocks of threads: their text, which of them are valid, and how they are generated, mutated and shrunk.
+#include "verify/program/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "programs.h"
+#include "verify/generate/generator.h"
+#include "verify/generate/mutate.h"
+#include "verify/program/blocks.h"
+#include "verify/shrink/shrinker.h"
+
+namespace verify {
+namespace {
+
+// The objects of the threads in tests.
+constexpr std::string_view kBefore =
+    "hgcheck-program 1\n"
+    "placement arena\n"
+    "buffer b0 64\n"
+    "buffer b1 64\n"
+    "buffer b2 64\n"
+    "stream s1 nonblocking\n"
+    "stream s2 nonblocking\n"
+    "event v0\n"
+    "graph g0\n"
+    "memset g0.n0 dst=b0+0 value=1 element=1 width=64\n"
+    "instantiate e0 g0\n"
+    "instantiate e1 g0\n"
+    "memset g0.n1 dst=b1+0 value=1 element=1 width=64 after=n0\n";
+
+std::string behind_objects(const std::string& block) {
+  return std::string(kBefore) + block;
+}
+
+std::string two_threads(const std::string& first, const std::string& second) {
+  return behind_objects("threads\nthread 1\n  " + first + "\nthread 2\n  " + second + "\nend\n");
+}
+
+const std::string kCapturing = behind_objects(
+    "threads\n"
+    "thread 1\n"
+    "  capture s1 mode=thread\n"
+    "  on s1 memcpy dst=b0+0 src=b2+0 bytes=64 kind=d2d\n"
+    "  endcapture s1 g1\n"
+    "  instantiate e2 g1\n"
+    "  repeat 3 launch e2 s1\n"
+    "  sync s1\n"
+    "  destroy g1\n"
+    "thread 2\n"
+    "  capture s2 mode=relaxed\n"
+    "  on s2 memcpy dst=b1+0 src=b2+0 bytes=64 kind=d2d\n"
+    "  endcapture s2 g2\n"
+    "  instantiate e3 g2\n"
+    "  launch e3 s2\n"
+    "end\n"
+    "launch e0 s1\n");
+
+TEST(Threads, ThePrintedTextIsTheProgram) {
+  const Program program = parsed(kCapturing);
+  EXPECT_EQ(print_program(program), kCapturing);
+  EXPECT_EQ(flaw(program), "");
+  const Step& capture = program.steps[std::ranges::count(kBefore, '\n') - 2];
+  EXPECT_EQ(print_command(capture.command), "capture s1 mode=thread thread=1");
+  EXPECT_EQ(capture.in.thread, 1u);
+}
+
+std::string parse_error_of(const std::string& commands) {
+  const auto result = parse_program("hgcheck-program 1\n" + commands);
+  const auto* error = std::get_if<ParseError>(&result);
+  return error == nullptr ? "" : error->text("p");
+}
+
+TEST(Threads, HaveNumbersAndStandInABlock) {
+  EXPECT_EQ(parse_error_of("threads\nsync s0\nend\n"), "p:3:1: a block of threads begins with 'thread N'");
+  EXPECT_EQ(parse_error_of("thread 1\n"), "p:2:1: 'thread N' stands between 'threads' and 'end'");
+  EXPECT_EQ(parse_error_of("repeat 2\nthread 1\n"), "p:3:1: 'thread N' stands between 'threads' and 'end'");
+  EXPECT_EQ(parse_error_of("threads\nthread 0\n"), "p:3:8: threads are numbered from 1 to 3");
+  EXPECT_NE(parse_error_of("threads\nthread 4\n"), "");
+  EXPECT_EQ(parse_error_of("threads\nthread 1\nsync s1 thread=2\nend\n"), "p:4:1: the command stands in thread 1");
+  EXPECT_EQ(parse_error_of("threads\nthread 1\nend\n"), "p:4:1: the block is empty");
+  EXPECT_EQ(parse_error_of("threads\nrepeat 2\n"), "p:3:1: blocks do not nest");
+  EXPECT_EQ(parse_error_of("threads\nthread 1\nsync s1\n"), "p:2:1: the block has no line 'end'");
+}
+
+TEST(Threads, ShareOnlyBuffersThatAllOfThemRead) {
+  const std::string copy = "on s1 memcpy dst=b0+0 src=b2+0 bytes=64 kind=d2d";
+  EXPECT_EQ(flaw(parsed(two_threads(copy, "on s2 memcpy dst=b1+0 src=b2+0 bytes=64 kind=d2d"))), "");
+  EXPECT_EQ(flaw(parsed(two_threads(copy, "on s2 memcpy dst=b2+0 src=b1+0 bytes=64 kind=d2d"))),
+            "line 18: another thread of the block uses b2, too");
+  EXPECT_EQ(flaw(parsed(two_threads(copy, "on s1 memset dst=b1+0 value=1 element=1 width=8"))),
+            "line 18: another thread of the block uses s1, too");
+  EXPECT_EQ(flaw(parsed(two_threads("record v0 s1", "wait s2 v0"))),
+            "line 18: another thread of the block uses v0, too");
+  EXPECT_EQ(flaw(parsed(two_threads("instantiate e2 g0", "clone g1 g0"))),
+            "line 18: another thread of the block uses g0, too");
+}
+
+TEST(Threads, UseWhatTheirExecutableGraphsUse) {
+  EXPECT_EQ(flaw(parsed(two_threads("launch e0 s1", "launch e1 s2"))),
+            "line 18: another thread of the block uses b0, too");
+  EXPECT_EQ(flaw(parsed(two_threads("launch e0 s1", "on s2 memset dst=b1+0 value=1 element=1 width=8"))), "");
+  EXPECT_EQ(flaw(parsed(two_threads("launch e0 s1", "instantiate e2 g0"))), "");
+  EXPECT_EQ(flaw(parsed(two_threads("set e0.n0 memset dst=b0+0 value=2 element=1 width=64", "instantiate e2 g0"))),
+            "line 18: another thread of the block uses g0, too");
+}
+
+TEST(Threads, CallNothingThatConcernsOtherThreads) {
+  const auto flaw_of = [](const std::string& command) {
+    const std::string text = flaw(parsed(behind_objects("threads\nthread 1\n" + command + "\nend\n")));
+    return text.empty() ? "" : text.substr(text.find(": ") + 2);
+  };
+  const std::string device = "a command that concerns the whole device may not stand in a thread";
+  const std::string memory = "memory of graphs may not be used in a thread";
+  for (const char* command : {"sync device", "read b0", "move b0", "buffer b9 64", "unsafe", "capture_mode relaxed"})
+    EXPECT_EQ(flaw_of(command), device) << command;
+  EXPECT_EQ(flaw_of("launch e0 s0"), "s0 may not be used in a thread");
+  EXPECT_EQ(flaw_of("capture s1\nendcapture s1 g9"), "a global capture concerns all threads");
+  EXPECT_EQ(flaw_of("launch e0 s1\ndestroy v0"), "in a thread, objects are destroyed when nothing is running");
+  EXPECT_EQ(flaw_of("alloc g0.n2 b9 64"), memory);
+  EXPECT_EQ(flaw_of("capture s1 mode=thread\nmalloc_async b9 64 s1"), memory);
+  EXPECT_EQ(flaw_of("malloc_async b9 64 s1\nfree_async b9 s1"), "");
+  EXPECT_EQ(flaw_of("pool p0"), "pools and user objects may not be used in a thread");
+  EXPECT_EQ(flaw_of("capture s1 mode=thread\nend\nsync v0\nthreads\nthread 1\nsync v0"),
+            "a capture is open where a thread begins or ends");
+}
+
+std::size_t threads_of(const Program& program) {
+  std::set<Id> threads;
+  for (const Step& step : program.steps) threads.insert(step.in.thread);
+  return threads.size() - (threads.contains(0) ? 1 : 0);
+}
+
+TEST(Threads, ShrinkToThreadsThatMatter) {
+  const Program program = parsed(kCapturing);
+  const auto count = [](const Program& candidate, auto&& fits) {
+    EXPECT_EQ(flaw(candidate), "") << print_program(candidate);
+    return std::ranges::count_if(candidate.steps, fits);
+  };
+  const auto both_capture = [&](const Program& candidate) {
+    return threads_of(candidate) == 2 &&
+           count(candidate, [](const Step& step) { return std::holds_alternative<EndCapture>(step.command); }) == 2;
+  };
+  EXPECT_EQ(threads_of(Shrinker().shrink(program, both_capture).program), 2u);
+  const auto first_copies = [&](const Program& candidate) {
+    return count(candidate, [](const Step& step) { return print_command(step.command).starts_with("launch e2"); }) > 0;
+  };
+  EXPECT_FALSE(has_blocks(Shrinker().shrink(program, first_copies).program));
+  const auto in_a_thread = [&](const Program& candidate) {
+    return count(candidate, [](const Step& step) {
+             return step.in.thread != 0 && print_command(step.command).starts_with("launch e2");
+           }) > 0;
+  };
+  EXPECT_EQ(threads_of(Shrinker().shrink(program, in_a_thread).program), 1u);
+}
+
+TEST(Threads, AreGenerated) {
+  std::uint64_t blocks = 0, with_three = 0, with_updates = 0, with_memory = 0;
+  constexpr std::uint64_t kPrograms = 4000;
+  for (std::uint64_t index = 0; index < kPrograms; ++index) {
+    const Program program = campaign_program(5, index, {});
+    const std::size_t threads = threads_of(program);
+    if (threads == 0) continue;
+    EXPECT_GE(threads, 2u) << print_program(program);
+    EXPECT_EQ(flaw(program), "") << print_program(program);
+    const std::string text = print_program(program);
+    ++blocks;
+    with_three += threads == 3 ? 1 : 0;
+    with_updates += text.find("  update") != std::string::npos ? 1 : 0;
+    with_memory += text.find("  malloc_async") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(blocks, kPrograms / 400);
+  EXPECT_GT(with_three, 0u);
+  EXPECT_GT(with_updates, 0u);
+  EXPECT_GT(with_memory, 0u);
+}
+
+TEST(Threads, SurviveMutation) {
+  const GeneratorOptions options;
+  const Program base = parsed(kCapturing);
+  std::uint64_t kept = 0;
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    RandomChoices choices = campaign_choices(9, index);
+    const Program mutant = mutate_program(base, campaign_program(1, index, options), choices, options);
+    EXPECT_EQ(flaw(mutant), "") << print_program(mutant);
+    EXPECT_EQ(parsed(print_program(mutant)), mutant);
+    kept += threads_of(mutant) != 0 ? 1 : 0;
+  }
+  EXPECT_GT(kept, 60u);
+}
+
+}  // namespace
+}  // namespace verify

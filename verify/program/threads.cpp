@@ -1,0 +1,136 @@
+#include "verify/program/threads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "verify/program/names.h"
+
+namespace verify {
+
+std::size_t end_of_block(const Program& program, std::size_t step) {
+  const std::uint32_t block = program.steps[step].in.block;
+  while (step < program.steps.size() && program.steps[step].in.block == block) ++step;
+  return step;
+}
+
+Id* thread_of(Command& command) {
+  return std::visit(
+      []<class C>(C& c) -> Id* {
+        if constexpr (requires { c.thread; }) {
+          return &c.thread;
+        } else {
+          return nullptr;
+        }
+      },
+      command);
+}
+
+namespace {
+
+constexpr const char* kNoGraphMemory = "memory of graphs may not be used in a thread";
+
+const NodeParams* params_of(const Command& command) {
+  return std::visit(
+      []<class C>(const C& c) -> const NodeParams* {
+        if constexpr (requires { c.params; }) {
+          return &c.params;
+        } else {
+          return nullptr;
+        }
+      },
+      command);
+}
+
+using Name = std::pair<char, Id>;
+
+// The names in a command, or in the parameters of a node.
+template <class Named>
+std::vector<Name> names_in(Named named) {
+  std::vector<Name> names;
+  for_each_name(named, [&names](char letter, const Id& id, bool) { names.emplace_back(letter, id); });
+  return names;
+}
+
+}  // namespace
+
+Reason ThreadRules::check(const State& state, const Step& step) {
+  const InBlock before = std::exchange(in_, step.in);
+  const bool another_thread = before.block != in_.block || before.thread != in_.thread;
+  if (before.block != in_.block) uses_.clear();
+  if (another_thread && (before.thread != 0 || in_.thread != 0) && !state.captures().empty())
+    return "a capture is open where a thread begins or ends";
+  if (in_.thread == 0) return {};
+  if (devices_ > 1) return "programs with threads have one device";
+  Command command = step.command;
+  if (const Id* thread = thread_of(command); thread != nullptr && *thread != in_.thread)
+    return fmt::format("thread {} makes this call", in_.thread);
+  return uses_of(state, command);
+}
+
+Reason ThreadRules::check_after(const State& state, const Step& step) const {
+  if (step.in.thread == 0) return {};
+  const auto global = [](const CaptureState& capture) { return capture.mode == CaptureMode::kGlobal; };
+  if (std::ranges::any_of(state.captures(), global)) return "a global capture concerns all threads";
+  const auto of_graph = [&state](const Name& name) {
+    const BufferState* const buffer = name.first == 'b' ? state.buffer(name.second) : nullptr;
+    return buffer != nullptr && (buffer->graph || buffer->capture);
+  };
+  return std::ranges::any_of(names_in(step.command), of_graph) ? Reason(kNoGraphMemory) : Reason();
+}
+
+Reason ThreadRules::uses_of(const State& state, const Command& command) {
+  const std::vector<Name> names = names_in(command);
+  if (std::ranges::all_of(names, [](const Name& name) { return name.first == 'b'; }))
+    return "a command that concerns the whole device may not stand in a thread";
+  // The executor waits for the device before it destroys an object, but not beside other threads.
+  if (std::holds_alternative<Destroy>(command) && !state.idle())
+    return "in a thread, objects are destroyed when nothing is running";
+  const NodeParams* const params = params_of(command);
+  for (const Name& name : names) {
+    if (name.first == 'b' && params != nullptr) continue;  // by its bytes, below
+    if (Reason reason = use(state, name, true)) return reason;
+    const ExecState* const exec = name.first == 'e' ? state.exec(name.second) : nullptr;
+    if (exec == nullptr) continue;
+    const bool launched = std::holds_alternative<Launch>(command);  // no other command leaves the graph alone
+    if (Reason reason = launched ? Reason() : use(state, {'g', exec->origin}, true)) return reason;
+    if (Reason reason = uses_of(state, exec->graph)) return reason;
+  }
+  return params == nullptr ? Reason() : use(state, state.ranges_of(*params, 1));
+}
+
+Reason ThreadRules::uses_of(const State& state, const GraphState& graph) {
+  if (graph.has_memory) return kNoGraphMemory;
+  for (const NodeState& node : graph.nodes) {
+    if (Reason reason = use(state, node.ranges)) return reason;
+    for (const Name& name : names_in(node.params)) {
+      if (name.first != 'v') continue;
+      if (Reason reason = use(state, name, true)) return reason;
+    }
+    if (node.child == nullptr) continue;
+    if (Reason reason = uses_of(state, *node.child)) return reason;
+  }
+  return {};
+}
+
+Reason ThreadRules::use(const State& state, const std::vector<ByteRange>& ranges) {
+  for (const ByteRange& range : ranges) {
+    if (Reason reason = use(state, {'b', range.buffer}, range.write)) return reason;
+  }
+  return {};
+}
+
+Reason ThreadRules::use(const State& state, Name name, bool write) {
+  const auto [letter, id] = name;
+  if (letter == 'p' || letter == 'u') return "pools and user objects may not be used in a thread";
+  if (letter == 's' && (id == kNullStream || state.per_thread(id)))
+    return fmt::format("s{} may not be used in a thread", id);
+  Use& use = uses_[name];
+  use.threads |= 1U << in_.thread;
+  use.write = use.write || write;
+  if (use.write && use.threads != 1U << in_.thread)
+    return fmt::format("another thread of the block uses {}{}, too", letter, id);
+  return {};
+}
+
+}  // namespace verify
