@@ -44,7 +44,7 @@ hip::Status run_command(Run& run, const MallocAsync& c) {
   if (!run.has_stream(c.stream)) return missing_object();
   const hip::Result<hip::DeviceAddress> address = allocate(run, c);
   if (!address) return address.error();
-  if (!run.captures.capturing()) {
+  if (run.captures.of(c.stream) == nullptr) {
     run.stream_memory.allocated(c, address.value());
     return {};
   }
@@ -62,7 +62,7 @@ hip::Status run_command(Run& run, const FreeAsync& c) {
     return run.stream_memory.free_async(c.buffer, stream);
   }
   if (!run.graph_memory.has(c.buffer)) return missing_object();
-  if (!run.captures.capturing()) return run.graph_memory.free_async(c.buffer, stream);
+  if (run.captures.of(c.stream) == nullptr) return run.graph_memory.free_async(c.buffer, stream);
   hip::Status status = run.graph_memory.free_captured(c.buffer, stream);
   if (status) run.captures.add(c.stream, {hip::MemoryFreeRecord{c.buffer}, {}, {}});
   return status;
