@@ -51,6 +51,8 @@ constexpr BadLine kBadLines[] = {
     {"sync device", "sync g0", 6, "sv"},
     {"patch e0", "patch s0", 7, "ge"},
     {"destroy g0", "destroy b0", 9, "gesv"},
+    {"unload m0", "unload g0", 8, "m0"},
+    {"kernel g0.n0 count_only n=1 a=2 b=3 module=m0", "kernel g0.n0 count_only n=1 a=2 b=3 module=b0", 44, "m0"},
     {"launch e0 s0", "launch e0", 10, "s0"},
     {"launch e0 s0", "launch s0 e0", 8, "e0"},
     {"move b0=@b1 b1=@b0", "move b0=b1 b1=@b0", 9, "@"},

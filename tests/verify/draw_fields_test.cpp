@@ -29,6 +29,7 @@ clone g1 g0
 instantiate e0 g0
 userobject u0
 retain u0 g1
+module m0
 )";
 
 State after(std::string_view text) {

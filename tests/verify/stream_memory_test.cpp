@@ -88,7 +88,7 @@ TEST(StreamMemoryPrograms, WhatTheRulesForbidIsRefused) {
            {"free b5\nfree_async b5 s1\n", "freed"},
            {"free_async b0 s1\n", "no stream"},
            {"capture s1\nfree_async b5 s1\n", "while a stream captures"},
-           {"capture s1\nmalloc_async b6 64 s2\n", "while a stream captures"},
+           {"capture s1\nmalloc_async b6 64 s1\nfree_async b6 s2\n", "while a stream captures"},
            {"capture s1\npool p0\n", "while a stream captures"},
            {"graph g0\ncapture s1 into=g0\nmalloc_async b6 64 s1\n", "captured into"},
            {"capture s1\nmalloc_async b6 64 s1\non s1 memset dst=b6+0 value=1 width=8\n", "holds anything"},

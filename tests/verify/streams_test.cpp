@@ -156,6 +156,69 @@ TEST(CaptureRules, TheModesSayWhoseUnsafeCallsAreForbidden) {
   EXPECT_EQ(answer_to_last("capture_mode thread thread=1\ncapture s1\nunsafe thread=1"), kAnswerSuccess);
 }
 
+TEST(CaptureRules, WorkThatTheHostWaitsForGoesByTheStreamAndNotByTheMode) {
+  const std::string waits = "on s0 memset dst=b0+128 value=3 width=4 wait thread=1";
+  const std::string other = "on s2 memcpy dst=b0+0 src=b0+8 bytes=8 wait";
+  for (const char* mode : {"global", "thread", "relaxed"}) {
+    const std::string begin = std::string(" mode=") + mode + "\n";
+    EXPECT_EQ(answer_to_last("capture s1" + begin + waits), kAnswerImplicit) << mode;
+    EXPECT_EQ(answer_to_last("capture s1" + begin + waits + "\nendcapture s1 g0"), kAnswerInvalidated) << mode;
+    EXPECT_EQ(answer_to_last("capture s2" + begin + waits), kAnswerSuccess) << mode;
+    EXPECT_EQ(answer_to_last("capture s2" + begin + other), kAnswerUnsupported) << mode;
+  }
+  EXPECT_EQ(answer_to_last("capture s1\n" + other), kAnswerUnsupported);
+  EXPECT_EQ(answer_to_last("capture s1 mode=relaxed\n" + other), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("capture s1 mode=thread\n" + other + " thread=1"), kAnswerSuccess);
+}
+
+TEST(Streams, TheHostWaitsForCopiesAndMemsets) {
+  EXPECT_FALSE(stands("on s0 kernel inplace_u32 data=b0+0 n=1 k=1 wait"));
+  EXPECT_FALSE(stands("on s0 host tag=1 wait"));
+  EXPECT_FALSE(stands("on s1 memset dst=b0+0 value=1 width=4 wait"));
+  EXPECT_FALSE(stands("on s0 memcpy dst=b0+0 src=b0+8 bytes=8 kind=d2d peer=wait wait"));
+  // A copy to or from the host is over, a copy on the device may go on.
+  EXPECT_TRUE(stands("buffer b2 64 memory=pinned\non s1 memcpy dst=b2+0 src=b0+0 bytes=8 wait\nquery s1"));
+  EXPECT_FALSE(stands("on s1 memcpy dst=b0+0 src=b0+8 bytes=8 wait\nquery s1"));
+}
+
+TEST(CaptureRules, ObjectsOfOthersAreDestroyedBesideACapture) {
+  const std::string exec = "graph g0\nempty g0.n0\ninstantiate e0 g0\n";
+  EXPECT_TRUE(stands(exec + "capture s1\ndestroy e0\ndestroy g0\ndestroy v0\ndestroy s2\nendcapture s1 g1"));
+  EXPECT_FALSE(stands(exec + "launch e0 s2\ncapture s1\ndestroy e0"));
+  EXPECT_TRUE(stands(exec + "launch e0 s2\nsync s2\ncapture s1\ndestroy e0"));
+  EXPECT_FALSE(stands(exec + "capture s1 into=g0\ndestroy g0"));
+}
+
+TEST(CaptureRules, OtherStreamsAllocateAndFreeBesideACapture) {
+  EXPECT_TRUE(stands("malloc_async b5 64 s2\ncapture s1\nmalloc_async b6 64 s2\nfree_async b5 s2\nfree_async b6 s2"));
+  EXPECT_FALSE(stands("capture s1\nmalloc_async b5 64 s1\nfree_async b5 s2"));
+  EXPECT_FALSE(stands("malloc_async b5 64 s2\ncapture s1\nfree_async b5 s1"));
+}
+
+TEST(CaptureRules, ModulesAreLoadedAndMayNotBeUnloaded) {
+  EXPECT_EQ(answer_to_last("capture s1\nmodule m0"), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("module m0\ncapture s1\nunload m0 thread=1"), kAnswerUnsupported);
+  EXPECT_EQ(answer_to_last("module m0\ncapture s1\nunload m0\nendcapture s1 g0"), kAnswerInvalidated);
+  EXPECT_EQ(answer_to_last("module m0\ncapture s1 mode=thread\nunload m0 thread=1"), kAnswerSuccess);
+  EXPECT_EQ(answer_to_last("module m0\ncapture s1 mode=relaxed\nunload m0"), kAnswerSuccess);
+}
+
+TEST(Modules, AModuleStaysWhileAGraphHasAKernelOfIt) {
+  const std::string kernel = "kernel inplace_u32 data=b0+0 n=1 k=1 module=m0";
+  const std::string graph = "module m0\ngraph g0\nkernel g0.n0 " + kernel.substr(7) + "\n";
+  EXPECT_FALSE(stands(graph + "unload m0"));
+  EXPECT_TRUE(stands(graph + "destroy g0\nunload m0"));
+  EXPECT_FALSE(stands(graph + "instantiate e0 g0\ndestroy g0\nunload m0"));
+  EXPECT_FALSE(stands(graph + "graph g1\nchild g1.n0 g0\ndestroy g0\nunload m0"));
+  EXPECT_TRUE(stands(graph + "remove g0.n0\nunload m0"));
+  EXPECT_FALSE(stands("module m0\ncapture s1\non s1 " + kernel + "\nunload m0"));
+  EXPECT_FALSE(stands("module m0\non s2 " + kernel + "\ncapture s1 mode=relaxed\nunload m0"));
+  EXPECT_TRUE(stands("module m0\non s2 " + kernel + "\nunload m0"));
+  EXPECT_FALSE(stands("module m0\nunload m0\non s2 " + kernel));
+  EXPECT_FALSE(stands("on s2 " + kernel));
+  EXPECT_FALSE(stands("module m0\nmodule m0"));
+}
+
 TEST(CaptureRules, AFailedCaptureLeavesNoTraceInTheNextOne) {
   const State state =
       state_behind("capture s1\n" + kOn1 + "query s1\nendcapture s1 g0\ncapture s1\n" + kOn1 + "endcapture s1 g0");

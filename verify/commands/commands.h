@@ -10,6 +10,7 @@
 #include "verify/commands/execs/execs.h"
 #include "verify/commands/failures/failures.h"
 #include "verify/commands/graphs/graphs.h"
+#include "verify/commands/modules/modules.h"
 #include "verify/commands/nodes/nodes.h"
 #include "verify/commands/stream_memory/stream_memory.h"
 #include "verify/commands/streams/streams.h"
@@ -32,7 +33,7 @@ struct JoinCommands<CommandList<First...>, CommandList<Second...>, Rest...>
 template <template <class... Families> class Of>
 using ForFamilies =
     Of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands, CapturesCommands,
-       StreamMemoryCommands, DevicesCommands, UserObjectsCommands, FailuresCommands, SystemsCommands>;
+       StreamMemoryCommands, ModulesCommands, DevicesCommands, UserObjectsCommands, FailuresCommands, SystemsCommands>;
 
 using Command = ForFamilies<JoinCommands>::Variant;
 

@@ -8,6 +8,10 @@
 #include "verify/execute/devices.h"
 #include "verify/program/state_devices.h"
 
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+#include "hip/kernels/device_kernels.h"
+#endif
+
 namespace verify {
 
 namespace {
@@ -47,6 +51,14 @@ bool spec_of(const hip::code_object::KernelMetadata& metadata, const std::string
 }
 
 }  // namespace
+
+const void* project_code() {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  return hg::device_code_object().data();
+#else
+  return nullptr;
+#endif
+}
 
 hip::Status read_code_object(const std::string& id, std::span<const std::byte> elf) {
   if (find_code_object(id) != nullptr) return {};

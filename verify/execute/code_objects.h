@@ -18,6 +18,9 @@ namespace verify {
 // A kernel that takes an image, a sampler or the like is left out.
 hip::Status read_code_object(const std::string& id, std::span<const std::byte> elf);
 
+// The image of the project's own kernels, for hipModuleLoadData. Null in a build that has no device kernels.
+[[nodiscard]] const void* project_code();
+
 // The code objects that a program's kernels are in, loaded into one runtime. unload() has to be called while that
 // runtime is still loaded.
 class LoadedCodeObjects {

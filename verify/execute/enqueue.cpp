@@ -81,7 +81,42 @@ struct Enqueuer {
   EnqueueResult operator()(hip::MemoryFreeRecord&) const { return {no_call(), {}}; }
 };
 
+EnqueueResult wait_for_copy(const hip::Api& api, const hip::CopyRecord& r, hipStream_t stream) {
+  const auto& [symbol, offset, to] = r.symbol;
+  const hipMemcpy3DParms& p = r.params;
+  const std::size_t bytes = p.extent.width;
+  if (!r.linear) return Enqueuer::call("hipMemcpy3D", api.hipMemcpy3D, &p);
+  if (symbol != nullptr && to)
+    return Enqueuer::call("hipMemcpyToSymbol", api.hipMemcpyToSymbol, symbol, p.srcPtr.ptr, bytes, offset, p.kind);
+  if (symbol != nullptr)
+    return Enqueuer::call("hipMemcpyFromSymbol", api.hipMemcpyFromSymbol, p.dstPtr.ptr, symbol, bytes, offset, p.kind);
+  if (stream == nullptr) return Enqueuer::call("hipMemcpy", api.hipMemcpy, p.dstPtr.ptr, p.srcPtr.ptr, bytes, p.kind);
+  return Enqueuer::call("hipMemcpyWithStream", api.hipMemcpyWithStream, p.dstPtr.ptr, p.srcPtr.ptr, bytes, p.kind,
+                        stream);
+}
+
+EnqueueResult wait_for_memset(const hip::Api& api, const hipMemsetParams& p) {
+  const auto short_value = static_cast<unsigned short>(p.value);
+  const auto value = static_cast<int>(p.value);
+  if (p.height == 1) {
+    if (p.elementSize == 1) return Enqueuer::call("hipMemset", api.hipMemset, p.dst, value, p.width);
+    if (p.elementSize == 2) return Enqueuer::call("hipMemsetD16", api.hipMemsetD16, p.dst, short_value, p.width);
+    return Enqueuer::call("hipMemsetD32", api.hipMemsetD32, p.dst, value, p.width);
+  }
+  if (p.elementSize == 1)
+    return Enqueuer::call("hipMemset2D", api.hipMemset2D, p.dst, p.pitch, value, p.width, p.height);
+  if (p.elementSize == 2)
+    return Enqueuer::call("hipMemsetD2D16", api.hipMemsetD2D16, p.dst, p.pitch, short_value, p.width, p.height);
+  return Enqueuer::call("hipMemsetD2D32", api.hipMemsetD2D32, p.dst, p.pitch, p.value, p.width, p.height);
+}
+
 }  // namespace
+
+EnqueueResult run_and_wait(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream) {
+  if (const auto* copy = std::get_if<hip::CopyRecord>(&record)) return wait_for_copy(api, *copy, stream);
+  const auto* memset = std::get_if<hip::MemsetRecord>(&record);
+  return memset == nullptr ? EnqueueResult{no_call(), {}} : wait_for_memset(api, memset->params);
+}
 
 EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream) {
   hip::NodeRecord copy = record;

@@ -30,6 +30,10 @@ template <class Function, class... Args>
 
 [[nodiscard]] EnqueueResult enqueue(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream);
 
+// Gives the work of a copy or a memset to the stream by the call without Async, which waits for it. HIP has such calls
+// for the null stream, and for linear copies of any stream; all other work is refused.
+[[nodiscard]] EnqueueResult run_and_wait(const hip::Api& api, const hip::NodeRecord& record, hipStream_t stream);
+
 // A linear copy that names the device of each end: hipMemcpyPeerAsync, or hipMemcpyPeer (`wait`), which takes no
 // stream.
 struct CopyOfPeers {

@@ -61,7 +61,7 @@ struct Maker {
   hip::RecordedNode operator()(const KernelParams& p) const {
     hip::KernelRecord kernel;
     std::vector<hip::Relocation> relocations;
-    kernel.function = context.function(*p.kernel, p.device);
+    kernel.function = context.function(p);
     kernel.device = static_cast<int>(p.device);
     kernel.grid = dim3(p.grid, p.grid_y, p.grid_z);
     kernel.block = dim3(p.block, p.block_y, p.block_z);

@@ -14,7 +14,7 @@ namespace verify {
 struct RecordContext {
   const hip::AddressTable& addresses;  // by buffer id
   const hip::AddressTable& frozen;     // the addresses that addr() scalars take
-  std::function<hipFunction_t(const KernelSpec&, Id device)> function;
+  std::function<hipFunction_t(const KernelParams&)> function;
   // A host function's parameters; the executor owns the object that user data points at.
   std::function<hipHostNodeParams(const HostParams&)> host;
   std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;

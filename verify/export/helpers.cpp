@@ -131,6 +131,25 @@ hipError_t unsafe_call() {
   return error == hipSuccess ? hipFree(memory) : error;
 }
 )",
+    R"(// The device code of this program, which hipcc puts at the beginning of a page: an image for hipModuleLoadData.
+const void* own_code() {
+  const void* code = nullptr;
+  dl_iterate_phdr([](dl_phdr_info* program, size_t, void* out) {
+    for (int i = 0; i < program->dlpi_phnum; ++i) {
+      const auto& part = program->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD) continue;
+      const size_t begin = program->dlpi_addr + part.p_vaddr, end = begin + part.p_filesz;
+      for (size_t at = (begin + 4095) / 4096 * 4096; at + 24 <= end; at += 4096) {
+        const void* page = reinterpret_cast<const void*>(at);
+        if (memcmp(page, "__CLANG_OFFLOAD_BUNDLE__", 24) != 0 && memcmp(page, "CCOB", 4) != 0) continue;
+        *static_cast<const void**>(out) = page;
+      }
+    }
+    return 1;  // the other objects are libraries
+  }, &code);
+  return code;
+}
+)",
     R"(// HIP 7 has no way to a context that is not deprecated, and its driver's functions ask for one.
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 hipCtx_t context() {

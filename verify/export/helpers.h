@@ -19,6 +19,7 @@ enum class HelperFunction : std::uint8_t {
   kThread,
   kCaptured,
   kUnsafe,
+  kOwnCode,
   kContext
 };
 

@@ -280,17 +280,17 @@ Id device_of_node(const State& state, const NodeParams& params) {
 
 namespace {
 
-// The shape of the memset chooses the function.
-std::string memset_call(const MemsetParams& p, const std::string& stream) {
+// The shape of the memset chooses the function. `async`: the end of its name; `on`: its last argument, with a comma.
+std::string memset_call(const MemsetParams& p, const char* async, const std::string& on) {
   const std::string dst = reference(p.dst, p.dst);
   const char* element = p.element == 1 ? "" : p.element == 2 ? "D16" : "D32";
   const std::uint64_t value = p.element == 2 ? p.value & 0xffffu : p.value;
-  if (p.height == 1) return fmt::format("hipMemset{}Async({}, {}, {}, {})", element, dst, value, p.width, stream);
-  return fmt::format("hipMemset{}Async({}, {}, {}, {}, {}, {})",
+  if (p.height == 1) return fmt::format("hipMemset{}{}({}, {}, {}{})", element, async, dst, value, p.width, on);
+  return fmt::format("hipMemset{}{}({}, {}, {}, {}, {}{})",
                      p.element == 1   ? "2D"
                      : p.element == 2 ? "D2D16"
                                       : "D2D32",
-                     dst, p.pitch, value, p.width, p.height, stream);
+                     async, dst, p.pitch, value, p.width, p.height, on);
 }
 
 std::string peer_call(const State& state, const CopyParams& p, const std::string& stream) {
@@ -303,26 +303,29 @@ std::string peer_call(const State& state, const CopyParams& p, const std::string
 }  // namespace
 
 std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State& state, const NodeParams& params,
-                                              const std::string& stream) {
+                                              const std::string& stream, bool wait) {
   NodeState node;
   node.params = params;
-  if (const auto* memset = std::get_if<MemsetParams>(&params)) return {{}, memset_call(*memset, stream)};
+  const char* async = wait ? "" : "Async";
+  const std::string on = wait ? "" : ", " + stream;
+  if (const auto* memset = std::get_if<MemsetParams>(&params)) return {{}, memset_call(*memset, async, on)};
   NodeCalls calls = calls_of(text, node, {});
   std::string call;
   if (std::holds_alternative<KernelParams>(params)) {
     call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
   } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
     const char* shape = copy->linear ? "" : "3D";
-    call = fmt::format("hipMemcpy{}Async({}, {})", copy->symbol != CopySymbol::kNone ? calls.suffix : shape,
-                       calls.parameters, stream);
+    call = fmt::format("hipMemcpy{}{}({}{})", copy->symbol != CopySymbol::kNone ? calls.suffix : shape, async,
+                       calls.parameters, on);
+    if (wait && stream != "nullptr") call = fmt::format("hipMemcpyWithStream({}, {})", calls.parameters, stream);
     if (copy->peer != PeerCopy::kNone) call = peer_call(state, *copy, stream);
   } else if (std::holds_alternative<HostParams>(params)) {
     calls.before.resize(1);  // the function's data; the struct for a node is not needed
     call = fmt::format("hipLaunchHostFunc({}, host, {}_data)", stream, calls.parameters);
   } else if (const auto* record = std::get_if<EventRecordParams>(&params)) {
     call = fmt::format("hipEventRecordWithFlags(v{}, {}, hipEventRecordExternal)", record->event, stream);
-  } else if (const auto* wait = std::get_if<EventWaitParams>(&params)) {
-    call = fmt::format("hipStreamWaitEvent({}, v{}, hipEventWaitExternal)", stream, wait->event);
+  } else if (const auto* awaited = std::get_if<EventWaitParams>(&params)) {
+    call = fmt::format("hipStreamWaitEvent({}, v{}, hipEventWaitExternal)", stream, awaited->event);
   }
   assert(!call.empty());
   return {std::move(calls), std::move(call)};

@@ -41,8 +41,10 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls);
 // The device that has to be current while a node is added or set.
 [[nodiscard]] Id device_of_node(const State& state, const NodeParams& params);
 
-// The call that gives the node's work to a stream, and the lines that belong before it.
+// The call that gives the node's work to a stream, and the lines that belong before it. `wait`: the call without Async,
+// which waits for the work.
 [[nodiscard]] std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State& state,
-                                                            const NodeParams& params, const std::string& stream);
+                                                            const NodeParams& params, const std::string& stream,
+                                                            bool wait);
 
 }  // namespace verify

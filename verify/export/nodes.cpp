@@ -105,8 +105,8 @@ void ReproducerNodes::set_there(const State& state, const NodeState& node, const
 }
 
 void ReproducerNodes::enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread,
-                              const ExpectedStatus& expected) {
-  const auto [calls, call] = stream_call(text_, state, params, stream);
+                              bool wait, const ExpectedStatus& expected) {
+  const auto [calls, call] = stream_call(text_, state, params, stream, wait);
   for (const std::string& line : calls.before) text_.line(line);
   text_.call(expected, text_.on_thread(thread, calls.whole(call)));
 }

@@ -23,7 +23,7 @@ class ReproducerNodes {
   void set(const State& state, const NodeState& node, const std::string& exec, const std::string& handle,
            const ExpectedStatus& expected, NodeForm form = NodeForm::kTyped);
   // Gives the work of such a node to a stream, from a thread of the host.
-  void enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread,
+  void enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread, bool wait,
                const ExpectedStatus& expected);
   // Sets the given attributes of all instances of a kernel node; `node` is its variable.
   void set_attributes(const NodeAttributes& attributes, const std::string& node, std::uint32_t fan,

@@ -228,6 +228,8 @@ std::vector<Id> live_objects(const State& state, char letter) {
       return state.live_events();
     case 'p':
       return alive(state.pools());
+    case 'm':
+      return state.live_modules();
     default: {
       assert(letter == 'u');
       std::vector<Id> ids;

@@ -68,7 +68,7 @@ class ProgramGenerator final : private BlocksDraft {
       unsigned weight;
       void (ProgramGenerator::*run)();
     };
-    static constexpr std::array<Action, 23> kActions = {{
+    static constexpr std::array<Action, 24> kActions = {{
         {16, &ProgramGenerator::move},
         {14, &ProgramGenerator::patch_stale},
         {16, &ProgramGenerator::launch},
@@ -92,6 +92,7 @@ class ProgramGenerator final : private BlocksDraft {
         {3, &ProgramGenerator::query},
         {9, &ProgramGenerator::capture},
         {2, &ProgramGenerator::bad_call},
+        {3, &ProgramGenerator::modules},
     }};
     unsigned total = 0;
     for (const Action& action : kActions) total += action.weight;

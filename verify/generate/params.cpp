@@ -71,6 +71,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.stream_memory = choices.percent(12);
   swarm.devices = choices.percent(6);
   swarm.anew = choices.percent(30);
+  swarm.modules = choices.percent(10);
   return swarm;
 }
 
@@ -212,6 +213,8 @@ std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec, Id dev
   params.style = packed ? ArgumentStyle::kExtra : ArgumentStyle::kParams;
   params.opaque = choices_.percent(swarm_.opaque_percent);
   if (swarm_.forms && choices_.percent(20)) params.shared_bytes = static_cast<std::uint32_t>(choices_.below(1025));
+  const std::vector<Id> modules = state_.live_modules();
+  if (device == 0 && !modules.empty() && choices_.percent(40)) params.module = modules[choices_.below(modules.size())];
   return params;
 }
 

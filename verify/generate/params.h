@@ -41,6 +41,7 @@ struct Swarm {
   bool stream_memory = false;  // hipMallocAsync and its pools
   bool devices = false;        // a second device
   bool anew = false;           // graphs are destroyed when they are instantiated, and recorded anew for each update
+  bool modules = false;        // code that is loaded and unloaded
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 

@@ -40,7 +40,7 @@ bool StreamMemoryDraft::give(Id stream, NodeParams params) {
   if (const CaptureState* capture = state_.capture_of(stream)) {
     return !state_.node_races(capture->graph, ranges, capture->behind.at(stream)) && take(command);
   }
-  if (state_.work_races(ranges, stream)) take(Synchronize{Target::kDevice, 0});
+  if (state_.captures().empty() && state_.work_races(ranges, stream)) take(Synchronize{Target::kDevice, 0});
   return !state_.work_races(ranges, stream) && take(command);
 }
 
@@ -150,7 +150,26 @@ void StreamMemoryDraft::stream_memory() {
   }
 }
 
+// On a stream that takes no part in a capture.
+void StreamMemoryDraft::beside_capture() {
+  std::vector<Id> streams = state_.live_streams();
+  std::erase_if(streams, [&](Id stream) {
+    return state_.capture_of(stream) != nullptr || state_.answer(MallocAsync{next_.buffer, 64, stream, {}}).status != 0;
+  });
+  if (streams.empty()) return;
+  const Id stream = pick(streams);
+  const std::vector<Id> buffers = there();
+  if (!buffers.empty() && choices_.percent(40)) {
+    const Id buffer = pick(buffers);
+    if (!state_.work_races({{buffer, 0, kToTheEnd, true}}, stream)) take(FreeAsync{buffer, stream});
+    return;
+  }
+  Id buffer = 0;
+  if (allocate(stream, size(), &buffer) && choices_.percent(50)) carry_out(stream, buffer);
+}
+
 void StreamMemoryDraft::in_capture(Id stream) {
+  if (choices_.percent(15)) return beside_capture();
   const CaptureState* capture = state_.capture_of(stream);
   const unsigned likely = capture == nullptr || capture->valid ? 35 : 95;  // an invalid capture with memory is rare
   for (const auto& [id, captured] : state_.buffers()) {

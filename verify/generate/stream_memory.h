@@ -28,6 +28,7 @@ class StreamMemoryDraft : protected StreamsDraft {
   void free(Id buffer, Id stream);
   void free_somehow(Id buffer);
   void reuse();
+  void beside_capture();
 };
 
 }  // namespace verify

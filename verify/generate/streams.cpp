@@ -116,6 +116,13 @@ std::vector<Id> StreamsDraft::usable_on_streams(const GraphState* graph) const {
   return ids;
 }
 
+// Whether the host waits for the work: seldom where a capture forbids it.
+bool StreamsDraft::waits(Enqueue work) {
+  work.wait = true;
+  if (!choices_.percent(work.stream == kNullStream ? 30 : 8) || state_.check(work)) return false;
+  return state_.answer(work).status == 0 || (swarm_.forbidden && choices_.percent(25));
+}
+
 // Draws work for a stream. Avoids races by waiting, or, during a capture, by leaving the work out.
 bool StreamsDraft::work(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
@@ -138,9 +145,20 @@ bool StreamsDraft::work(Id stream) {
     }
     Enqueue placed = command;
     if (!state_.per_thread(stream)) placed.thread = other_thread();
+    placed.wait = waits(placed);
     if (take(placed)) return true;
   }
   return false;
+}
+
+void StreamsDraft::modules() {
+  if (!swarm_.modules) return;
+  const std::vector<Id> loaded = state_.live_modules();
+  if (loaded.size() < 2 && choices_.percent(70)) {
+    if (take(LoadModule{next_.module, other_thread()})) ++next_.module;
+  } else if (!loaded.empty()) {
+    take(UnloadModule{pick(loaded), other_thread()});
+  }
 }
 
 void StreamsDraft::eager_work() {
@@ -251,6 +269,8 @@ void StreamsDraft::act_during_capture() {
     by_fields(Topic::kCaptures);
   } else if (draw < 91) {
     change_dependencies(stream);
+  } else if (draw < 92) {
+    destroy_beside();
   } else if (draw < 95) {
     const Id other = pick(state_.live_streams());
     if (state_.capture_of(other) == nullptr && state_.answer(Enqueue{other, EmptyParams{}, 0}).status == 0) work(other);
@@ -300,6 +320,26 @@ void StreamsDraft::launch_into(Id stream) {
   const Id exec = pick(execs);
   const std::vector<ByteRange> ranges = state_.exec(exec)->graph.ranges();
   if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take(Launch{exec, stream});
+}
+
+// Destroys an object that is none of a capture.
+void StreamsDraft::destroy_beside() {
+  const auto destroy = [&](Target target, std::vector<Id> ids) {
+    std::erase_if(ids, [&](Id id) { return state_.check(Destroy{target, id}).has_value(); });
+    if (!ids.empty()) take(Destroy{target, pick(ids)});
+  };
+  std::vector<Id> streams = state_.live_streams();
+  std::erase_if(streams, [&](Id stream) { return state_.capture_of(stream) != nullptr; });
+  const std::uint64_t draw = choices_.below(100);
+  if (draw < 40) {
+    destroy(Target::kExec, alive(state_.execs()));
+  } else if (draw < 70) {
+    destroy(Target::kGraph, alive(state_.graphs()));
+  } else if (draw < 85) {
+    destroy(Target::kEvent, state_.live_events());
+  } else {
+    destroy(Target::kStream, std::move(streams));
+  }
 }
 
 // Mostly adds to the present dependencies. Replaced dependencies let later work race, which work() avoids.

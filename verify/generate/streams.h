@@ -29,7 +29,9 @@ class StreamsDraft : protected NodesDraft {
   // Updates an executable graph as frameworks do: its nodes are recorded or captured anew, at the present addresses,
   // into a graph that is mostly destroyed behind the update.
   void update_anew();
-  // Memory, on a stream that captures.
+  // Loads a module, or unloads one that no graph has a kernel of.
+  void modules();
+  // Memory, on a stream that captures or beside it.
   virtual void in_capture(Id stream) = 0;
 
  private:
@@ -47,6 +49,8 @@ class StreamsDraft : protected NodesDraft {
   void join();
   void launch_into(Id stream);
   void change_dependencies(Id stream);
+  [[nodiscard]] bool waits(Enqueue work);
+  void destroy_beside();
   void forbidden();
   void join_everything(const CaptureState& capture);
   void end(std::uint64_t serial);

@@ -65,6 +65,8 @@ Id& NextNames::of(char letter) {
       return event;
     case 'p':
       return pool;
+    case 'm':
+      return module;
     default:
       assert(letter == 'u');
       return object;

@@ -134,6 +134,7 @@ struct NamesOfNode {
     for (ArgumentValue& value : p.arguments) {
       if (value.kind != ArgumentValue::Kind::kNumber) ref(value.ref);
     }
+    if (p.module) visit('m', *p.module, false);
   }
   void operator()(CopyParams& p) const {
     ref(p.dst.ref);

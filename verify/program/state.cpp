@@ -341,6 +341,12 @@ Reason State::missing_event(Id id) const {
   return fmt::format("v{} is not declared or was destroyed", id);
 }
 
+Reason State::missing_module(Id id) const {
+  const auto found = parts_.modules.find(id);
+  if (found == parts_.modules.end()) return fmt::format("m{} is not declared", id);
+  return found->second ? Reason() : fmt::format("m{} was unloaded", id);
+}
+
 Reason State::missing_origin(Id exec) const {
   const Id origin = this->exec(exec)->origin;
   if (graph(origin)->alive) return {};

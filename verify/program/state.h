@@ -46,6 +46,7 @@ struct StateParts {
   EventsState events;
   CapturesState captures;
   std::set<std::pair<Id, Id>> peers;  // (device, peer): the device may reach the peer's memory
+  std::map<Id, bool> modules;         // whether each is loaded
   SystemsState systems;
 
   // Notes that somebody has waited for all work that was launched.
@@ -82,6 +83,7 @@ class State {
   [[nodiscard]] Reason missing_exec(Id id, const char* gone = "was destroyed") const;
   [[nodiscard]] Reason missing_stream(Id id) const;
   [[nodiscard]] Reason missing_event(Id id) const;
+  [[nodiscard]] Reason missing_module(Id id) const;
   // Why the nodes of `exec` cannot be named, or nothing: its origin, the graph with their handles, was destroyed.
   [[nodiscard]] Reason missing_origin(Id exec) const;
 
@@ -117,6 +119,8 @@ class State {
   [[nodiscard]] bool event_stream_captures(Id event) const;
   // Whether a node of a graph, of an executable graph or of a capture names the event.
   [[nodiscard]] bool event_in_use(Id event) const;
+  // The same for a kernel of the module; children included.
+  [[nodiscard]] bool module_in_use(Id module) const;
   [[nodiscard]] bool per_thread(Id stream) const;
 
   // The device of a stream and of an event that are declared.
@@ -142,6 +146,7 @@ class State {
   [[nodiscard]] std::optional<Id> pool_in_use() const { return parts_.memory.pool_in_use; }
   [[nodiscard]] std::vector<Id> live_streams() const;
   [[nodiscard]] std::vector<Id> live_events() const;
+  [[nodiscard]] std::vector<Id> live_modules() const;
 
   // Whether all work that was launched is over.
   [[nodiscard]] bool idle() const { return parts_.streams.pending.empty(); }

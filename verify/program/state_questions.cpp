@@ -108,14 +108,30 @@ bool State::event_stream_captures(Id event) const {
   return found != nullptr && found->recorded && found->capture == 0 && capture_of(found->recorded_on) != nullptr;
 }
 
+// Whether `names` is true of a live graph, of a live executable graph or of a capture.
+template <class Names>
+static bool any_graph(const State& state, const Names& names) {
+  return std::ranges::any_of(state.graphs(), [&](const auto& g) { return g.second.alive && names(g.second); }) ||
+         std::ranges::any_of(state.captures(), [&](const auto& c) { return names(c.graph); }) ||
+         std::ranges::any_of(state.execs(), [&](const auto& e) { return e.second.alive && names(e.second.graph); });
+}
+
 bool State::event_in_use(Id event) const {
-  const auto names = [event](const GraphState& graph) {
+  return any_graph(*this, [event](const GraphState& graph) {
     const std::vector<EventUse> uses = event_uses(graph);
     return std::ranges::any_of(uses, [event](const EventUse& use) { return use.event == event; });
-  };
-  return std::ranges::any_of(graphs(), [&](const auto& g) { return g.second.alive && names(g.second); }) ||
-         std::ranges::any_of(captures(), [&](const auto& c) { return names(c.graph); }) ||
-         std::ranges::any_of(execs(), [&](const auto& e) { return e.second.alive && names(e.second.graph); });
+  });
+}
+
+static bool has_kernel_of(const GraphState& graph, Id module) {
+  return std::ranges::any_of(graph.nodes, [module](const NodeState& node) {
+    const auto* kernel = std::get_if<KernelParams>(&node.params);
+    return (kernel != nullptr && kernel->module == module) || (node.child && has_kernel_of(*node.child, module));
+  });
+}
+
+bool State::module_in_use(Id module) const {
+  return any_graph(*this, [module](const GraphState& graph) { return has_kernel_of(graph, module); });
 }
 
 bool State::per_thread(Id stream) const {
@@ -135,6 +151,14 @@ std::vector<Id> State::live_events() const {
   std::vector<Id> ids;
   for (const auto& [id, event] : parts_.events.known) {
     if (event.alive) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<Id> State::live_modules() const {
+  std::vector<Id> ids;
+  for (const auto& [id, loaded] : parts_.modules) {
+    if (loaded) ids.push_back(id);
   }
   return ids;
 }

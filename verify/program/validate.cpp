@@ -47,6 +47,8 @@ constexpr std::array kObjects{
                     [](const State& state, Id id) { return state.parts().events.find(id)->alive; }},
     ObjectsOfLetter{'p', [](const State& state, Id id) { return state.pools().contains(id); },
                     [](const State& state, Id id) { return state.pools().at(id).alive; }},
+    ObjectsOfLetter{'m', [](const State& state, Id id) { return state.parts().modules.contains(id); },
+                    [](const State& state, Id id) { return state.parts().modules.at(id); }},
     ObjectsOfLetter{'u', [](const State& state, Id id) { return state.user_objects().contains(id); },
                     [](const State& state, Id id) { return state.user_objects().at(id) != 0; }}};
 

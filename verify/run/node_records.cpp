@@ -22,7 +22,7 @@ hip::RecordedNode NodeRecords::make(const NodeParams& params) {
   const RecordContext context{
       .addresses = run_.memory.addresses(),
       .frozen = run_.memory.frozen_addresses(),
-      .function = [this](const KernelSpec& spec, Id device) { return function(spec, device); },
+      .function = [this](const KernelParams& kernel) { return function(kernel); },
       .host = [this](const HostParams& host) { return host_call(host); },
       .child = [this](const ChildParams& child) { return nested(child); },
       .event = [this](Id event) { return run_.events.contains(event) ? run_.events.at(event) : nullptr; },
@@ -31,12 +31,45 @@ hip::RecordedNode NodeRecords::make(const NodeParams& params) {
   return make_record(params, context);
 }
 
-hipFunction_t NodeRecords::function(const KernelSpec& spec, Id device) {
-  if (spec.object != nullptr) return code_objects_.function(spec, device);
+void NodeRecords::unload_code_objects() {
+  code_objects_.unload();
+  // As above, a refusal cannot be reported any more.
+  for (const auto& [id, module] : modules_) static_cast<void>(run_.platform.api().hipModuleUnload(module));
+  modules_.clear();
+}
+
+hip::Status NodeRecords::load_module(Id id) {
+  hipModule_t module = nullptr;
+  hip::Status status = hip::call<&hip::Api::hipModuleLoadData>(run_.context.api, &module, project_code());
+  if (status) modules_[id] = module;
+  return status;
+}
+
+hip::Status NodeRecords::unload_module(Id id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end()) return missing_object();
+  hip::Status status = hip::call<&hip::Api::hipModuleUnload>(run_.context.api, found->second);
+  if (status) modules_.erase(found);
+  return status;
+}
+
+// Null where the module is not there: HIP refuses a kernel without a function.
+hipFunction_t NodeRecords::function_of_module(const std::string& name, Id module) const {
+  const auto found = modules_.find(module);
+  hipFunction_t function = nullptr;
+  if (found == modules_.end()) return nullptr;
+  const hipError_t code = run_.platform.api().hipModuleGetFunction(&function, found->second, name.c_str());
+  return code == hipSuccess ? function : nullptr;
+}
+
+hipFunction_t NodeRecords::function(const KernelParams& kernel) {
+  const KernelSpec& spec = *kernel.kernel;
+  if (spec.object != nullptr) return code_objects_.function(spec, kernel.device);
   const auto index = static_cast<std::size_t>(&spec - kernel_catalogue().data());
-  hipFunction_t& function = functions_[{index, device}];
+  hipFunction_t& function = functions_[{index, kernel.device, kernel.module}];
   if (function == nullptr) {
-    function = run_.platform.function(index, device);
+    function =
+        kernel.module ? function_of_module(spec.name, *kernel.module) : run_.platform.function(index, kernel.device);
     run_.interposer.know_kernel(function, &spec);
   }
   return function;

@@ -8,7 +8,9 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <utility>
+#include <optional>
+#include <string>
+#include <tuple>
 
 #include "hip/recording.h"
 #include "hip/sync/sync.h"
@@ -28,7 +30,11 @@ class NodeRecords {
 
   // Loads the code objects that the program's kernels are in. An error leaves none loaded.
   hip::Status load_code_objects(const Program& program);
-  void unload_code_objects() { code_objects_.unload(); }
+  // Unloads the modules of the program, too.
+  void unload_code_objects();
+
+  hip::Status load_module(Id module);
+  hip::Status unload_module(Id module);
 
   // Leaves the node's dependencies empty.
   [[nodiscard]] hip::RecordedNode make(const NodeParams& params);
@@ -42,13 +48,16 @@ class NodeRecords {
     HostParams params;
     std::uint64_t runs = 0;
   };
-  hipFunction_t function(const KernelSpec& spec, Id device);
+  hipFunction_t function(const KernelParams& kernel);
+  [[nodiscard]] hipFunction_t function_of_module(const std::string& name, Id module) const;
   [[nodiscard]] hipHostNodeParams host_call(const HostParams& params);
   [[nodiscard]] std::shared_ptr<const hip::Recording> nested(const ChildParams& child);
   void host_function(HostCall& call);
 
   Run& run_;
-  std::map<std::pair<std::size_t, Id>, hipFunction_t> functions_;
+  // By the kernel's index, its device, and the module that it is of.
+  std::map<std::tuple<std::size_t, Id, std::optional<Id>>, hipFunction_t> functions_;
+  std::map<Id, hipModule_t> modules_;
   LoadedCodeObjects code_objects_;
   std::deque<HostCall> host_calls_;
   hip::sync::Mutex host_functions_;  // a runtime may run several at the same time

@@ -60,6 +60,10 @@ std::vector<Sample> samples() {
       {"stream s1\n", "hipStreamCreateWithFlags(&s1, "},
       {"stream s1\nsync s1\n", "hipStreamSynchronize(s1)"},
       {kBuffer + "on s0 memset dst=b0+0 value=1 width=4\n", "hipMemsetAsync(b0, 1, 4, nullptr)"},
+      {kBuffer + "on s0 memset dst=b0+0 value=1 width=4 wait\n", "hipMemset(b0, 1, 4)"},
+      {kBuffer + "on s0 memcpy dst=b0+0 src=b0+8 bytes=8 wait\n", "hipMemcpy(b0, b0 + 8, 8, hipMemcpyDefault)"},
+      {kBuffer + "stream s1\non s1 memcpy dst=b0+0 src=b0+8 bytes=8 wait\n",
+       "hipMemcpyWithStream(b0, b0 + 8, 8, hipMemcpyDefault, s1)"},
       {"stream s1\nquery s1\n", "hipStreamQuery(s1)"},
       {"event v0\n", "hipEventCreateWithFlags(&v0, "},
       {"stream s1\nevent v0\nrecord v0 s1\n", "hipEventRecord(v0, s1)"},
@@ -79,6 +83,9 @@ std::vector<Sample> samples() {
       {"pool p0\npool_access p0\n", "hipMemPoolSetAccess(p0, "},
       {"pool p0\npool_use p0\n", "hipDeviceSetMemPool(0, p0)"},
       {"pool p0\ndestroy p0\n", "hipMemPoolDestroy(p0)"},
+      {"module m0\n", "hipModuleLoadData(&m0, own_code())"},
+      {"module m0\nunload m0\n", "hipModuleUnload(m0)"},
+      {"module m0\non s0 kernel count_only n=1 a=2 b=3 module=m0\n", kRefused},
       {"peer enable 0 1\n", "hipDeviceEnablePeerAccess(1, 0)"},
       {"userobject u0\n", "hipUserObjectCreate(&u0, "},
       {kGraph + "userobject u0\nretain u0 g0\n", "hipGraphRetainUserObject(g0, u0, 1, 0)"},
@@ -109,6 +116,15 @@ TEST(FamiliesExport, EveryCommandIsWrittenAsItsHipFunctionOrRefused) {
     const std::string without = text_of(program, {sample.program, sample.part});
     EXPECT_LT(count(without, sample.part), count(with, sample.part)) << sample.program;
   }
+}
+
+TEST(FamiliesExport, ADestructionBesideACaptureWaitsForNothing) {
+  const verify::Program program = program_for_export(kExec + "stream s1\ncapture s1\ndestroy e0\n");
+  const std::string text = text_of(program, {});
+  const std::size_t begins = text.find("hipStreamBeginCapture("), destroyed = text.find("hipGraphExecDestroy(e0)");
+  ASSERT_NE(begins, std::string::npos);
+  ASSERT_NE(destroyed, std::string::npos);
+  EXPECT_GT(text.find("hipDeviceSynchronize", begins), destroyed);
 }
 
 template <class... Commands>

@@ -158,7 +158,7 @@ void export_command(Exporter& out, const PrintDot& /*command*/) {
 
 template <>
 void export_command(Exporter& out, const Destroy& c) {
-  out.text().wait();
+  if (out.before().captures().empty()) out.text().wait();
   switch (c.target) {
     case Target::kGraph:
       return out.call(fmt::format("hipGraphDestroy({})", out.names().graphs[c.id].graph));

@@ -249,8 +249,10 @@ template <>
 Reason check_in_capture(const State& state, const Destroy& c) {
   if (c.target == Target::kStream && !answer(state, c).invalidates.empty())
     return "what becomes of the capture when a stream goes whose work is not joined is not documented";
-  if (c.target == Target::kStream || c.target == Target::kEvent) return {};
-  return "a graph is not destroyed while a stream captures";
+  if (c.target == Target::kGraph) return captured_into(state, c.id);
+  // Where no stream captures, the executor waits for the devices first.
+  if (c.target == Target::kExec && state.exec_running(c.id)) return fmt::format("e{} may still be running", c.id);
+  return {};
 }
 
 static void leave_capture(State& state, Id stream) {
@@ -266,7 +268,6 @@ void apply(State& state, const Destroy& c) {
   StateParts& parts = state.change();
   const bool captures = !state.captures().empty();
   if (c.target == Target::kStream) leave_capture(state, c.id);
-  // Where no stream captures, the executor waits for the devices first.
   if (!captures) parts.finish_all();
   switch (c.target) {
     case Target::kGraph:

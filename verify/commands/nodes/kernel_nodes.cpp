@@ -155,6 +155,8 @@ void parse_kernel_keys(Attributes& attributes, KernelParams& params) {
   params.opaque = attributes.flag("opaque");
   params.shared_bytes = static_cast<std::uint32_t>(attributes.number("shared", 0, kMaxSharedBytes));
   params.device = static_cast<Id>(attributes.number("device", 0, kMaxDevices - 1));
+  Token module;
+  if (attributes.take("module", module)) params.module = parse_id(attributes.line(), module, 'm');
 }
 
 void print_kernel(Out out, const KernelParams& p) {
@@ -166,6 +168,7 @@ void print_kernel(Out out, const KernelParams& p) {
   if (p.opaque) fmt::format_to(out, " opaque");
   if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);
   if (p.device != 0) fmt::format_to(out, " device={}", p.device);
+  if (p.module) fmt::format_to(out, " module=m{}", *p.module);
 }
 
 void simplify_kernel(const KernelParams& p, const EmitKernel& emit) {
@@ -191,6 +194,11 @@ void simplify_kernel(const KernelParams& p, const EmitKernel& emit) {
     emit(changed);
     changed = p;
   }
+  if (p.module) {
+    changed.module.reset();
+    emit(changed);
+    changed = p;
+  }
   const bool own = p.kernel->object == nullptr;  // which shapes a foreign kernel allows is unknown
   if (own && p.grid != 1) {
     changed.grid = 1;
@@ -213,6 +221,7 @@ void count_kernel_features(const KernelParams& kernel, const std::vector<std::ui
   if (kernel.opaque) add("opaque kernel");
   if (kernel.shared_bytes != 0) add("shared memory");
   if (kernel.device != 0) add("kernel of another device");
+  if (kernel.module) add("kernel of a module");
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const FieldSpec& field = kernel.kernel->fields[i];
     const ArgumentValue& value = kernel.arguments[i];

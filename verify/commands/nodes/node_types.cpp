@@ -18,9 +18,11 @@ constexpr std::array<std::string_view, 5> kCopyKinds = {"h2h", "h2d", "d2h", "d2
 
 constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords = {{
     {"kernel", true, true,
-     "NAME FIELD=VALUE... [grid=1] [block=64] [style=params|extra] [opaque] [shared=0] [device=0..3]",
+     "NAME FIELD=VALUE... [grid=1] [block=64] [style=params|extra] [opaque] [shared=0] [device=0..3] "
+     "[module=m0]",
      "A kernel of the project (program-language.md lists them), or `NAME@CODE_OBJECT`, a kernel of a "
-     "recorded program. `opaque`: recorded by code that cannot say where its pointers are."},
+     "recorded program. `opaque`: recorded by code that cannot say where its pointers are. `module` takes the "
+     "kernel from a module that the program loads."},
     {"memcpy", true, true, "dst=b1 src=b0 bytes=512 [kind=h2h|h2d|d2h|d2d|default] [symbol=dst|src] [peer=async|wait]",
      "The linear copy. `symbol` names one end as a variable of the device code, by its symbol and offset: "
      "`hipGraphAddMemcpyNodeToSymbol`, `hipGraphAddMemcpyNodeFromSymbol` and their like; a setter or an "
@@ -390,29 +392,14 @@ std::vector<std::string> node_feature_names() {
     names.push_back(fmt::format("scalar addr() in {} bytes", size));
   }
   for (const std::string_view kind : kCopyKinds) names.push_back(fmt::format("copy {}", kind));
-  for (const char* name : {"pointer base",
-                           "pointer interior",
-                           "pointer one past the end",
-                           "pointer in a struct",
-                           "style params",
-                           "style extra",
-                           "opaque kernel",
-                           "shared memory",
-                           "kernel of another device",
-                           "copy to a peer",
-                           "copy to a symbol",
-                           "copy from a symbol",
-                           "copy with positions",
-                           "copy of one row",
-                           "copy of many rows",
-                           "copy of many slices",
-                           "memset 1D",
-                           "memset 2D",
-                           "memset element 1",
-                           "memset element 2",
-                           "memset element 4",
-                           "host with memory",
-                           "nest"}) {
+  for (const char* name : {"pointer base",        "pointer interior",    "pointer one past the end",
+                           "pointer in a struct", "style params",        "style extra",
+                           "opaque kernel",       "shared memory",       "kernel of another device",
+                           "kernel of a module",  "copy to a peer",      "copy to a symbol",
+                           "copy from a symbol",  "copy with positions", "copy of one row",
+                           "copy of many rows",   "copy of many slices", "memset 1D",
+                           "memset 2D",           "memset element 1",    "memset element 2",
+                           "memset element 4",    "host with memory",    "nest"}) {
     names.emplace_back(name);
   }
   return names;

@@ -47,9 +47,8 @@ Reason check(const State& state, const MallocAsync& c) {
   if (c.pool) {
     if (Reason reason = missing_pool(state, *c.pool)) return reason;
   }
-  if (state.captures().empty()) return on_other_device(state, c.stream);
   const CaptureState* capture = state.capture_of(c.stream);
-  if (capture == nullptr) return "memory stays as it is while a stream captures: its calls are 'unsafe'";
+  if (capture == nullptr) return on_other_device(state, c.stream);
   if (capture->into) return "a graph that is captured into gets no memory nodes";
   if (capture->graph.instances >= kMaxInstances) return "a graph of so many nodes is too large";
   return on_other_device(state, c.stream);
@@ -87,12 +86,11 @@ CaptureAnswer answer(const State& state, const FreeAsync& c) {
 }
 
 // HIP's header, hipFreeAsync: in a capture it has to be passed the address of a graph allocation.
-static Reason check_captured_free(const State& state, const FreeAsync& c) {
+static Reason check_captured_free(const CaptureState& capture, const State& state, const FreeAsync& c) {
   const BufferState& buffer = *state.buffer(c.buffer);
-  const CaptureState* capture = state.capture_of(c.stream);
-  if (capture == nullptr || buffer.capture != capture->serial) return kMemoryInCapture;
+  if (buffer.capture != capture.serial) return kMemoryInCapture;
   if (buffer.has_free_node) return fmt::format("a node frees b{} already", c.buffer);
-  return freed_early(capture->graph, capture->behind.at(c.stream), c.buffer);
+  return freed_early(capture.graph, capture.behind.at(c.stream), c.buffer);
 }
 
 template <>
@@ -100,8 +98,10 @@ Reason check(const State& state, const FreeAsync& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
   if (Reason reason = state.missing_stream(c.stream)) return reason;
   if (!state.buffer(c.buffer)->runtime_places()) return fmt::format("no graph and no stream allocates b{}", c.buffer);
-  const bool captures = !state.captures().empty();
-  if (Reason reason = captures ? check_captured_free(state, c) : not_there(state, c.buffer)) return reason;
+  const CaptureState* capture = state.capture_of(c.stream);
+  if (capture == nullptr && state.buffer(c.buffer)->capture) return kMemoryInCapture;
+  if (Reason reason = capture == nullptr ? not_there(state, c.buffer) : check_captured_free(*capture, state, c))
+    return reason;
   return on_other_device(state, c.stream);
 }
 

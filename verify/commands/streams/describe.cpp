@@ -6,6 +6,7 @@ namespace verify {
 bool describe_events(EventEmitter& out, const Enqueue& c) {
   out.set_op("on");
   out.stream(c.stream);
+  out.set(k_host_waits, c.wait);
   if (const auto* copy = std::get_if<CopyParams>(&c.params)) {
     const auto away = [&, own = out.state.device_of_stream(c.stream)](const CopyEnd& end) {
       return on_device(out.state, end) && device_of(out.state, end.ref) != own;

@@ -92,9 +92,11 @@ template <>
 constexpr Traits kTraits<Enqueue>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen,
                                   kNamesDevices,   kTwice,   kAgain};
 
+// CUDA's programming guide, prohibited operations: a synchronous call enqueues work to the legacy stream and
+// synchronises it. It depends on no mode (7.2 documents so for hipMemcpyWithStream on a stream that captures).
 template <>
 CaptureAnswer answer(const State& state, const Enqueue& c) {
-  return answer_to_work(state, c.stream);
+  return c.wait ? answer_to_host_on_stream(state, c.stream, c.thread) : answer_to_work(state, c.stream);
 }
 
 namespace {
@@ -155,6 +157,17 @@ Reason check_memory_of_work(const State& state, const Enqueue& c) {
   return reason;
 }
 
+Reason check_waiting(const Enqueue& c) {
+  if (!c.wait) return {};
+  const auto* copy = std::get_if<CopyParams>(&c.params);
+  if (copy == nullptr && !std::holds_alternative<MemsetParams>(c.params))
+    return "the host waits for copies and memsets only";
+  if (copy != nullptr && copy->peer != PeerCopy::kNone) return "a copy between peers that waits says peer=wait";
+  const bool linear = copy != nullptr && copy->linear && copy->symbol == CopySymbol::kNone;
+  if (c.stream == kNullStream || linear) return {};
+  return "on another stream than the null stream the host waits for linear copies only";
+}
+
 Reason check_peer_copy(const State& state, const Enqueue& c, const CopyParams& copy) {
   if (copy.peer == PeerCopy::kNone) return {};
   if (!copy.linear || copy.symbol != CopySymbol::kNone || copy.kind != CopyKind::kDeviceToDevice)
@@ -197,6 +210,7 @@ Reason check_device_of_work(const State& state, const Enqueue& c) {
 template <>
 Reason check(const State& state, const Enqueue& c) {
   if (Reason reason = check_work(state, c)) return reason;
+  if (Reason reason = check_waiting(c)) return reason;
   if (Reason reason = check_memory_of_work(state, c)) return reason;
   return check_device_of_work(state, c);
 }
@@ -241,9 +255,12 @@ void apply(State& state, const Enqueue& c) {
   parts.streams.give_work(c.stream, std::move(ranges), {});
   // HIP's header, hipMemcpyAsync: a copy of memory that is not pinned is performed synchronously. CUDA says so only of
   // pageable destinations, and AMD's runtimes do the same.
+  // A copy that waits has to be over where an end is the host's memory; CUDA says so of no other copy and no memset.
   const auto* copy = std::get_if<CopyParams>(&c.params);
-  const bool over = copy != nullptr && state.buffer(copy->dst.ref.buffer)->memory == MemoryKind::kPageable;
-  if (over) parts.streams.wait_for(c.stream);
+  if (copy == nullptr) return;
+  const MemoryKind to = state.buffer(copy->dst.ref.buffer)->memory, from = state.buffer(copy->src.ref.buffer)->memory;
+  const auto of_host = [](MemoryKind kind) { return kind != MemoryKind::kDevice && kind != MemoryKind::kManaged; };
+  if (to == MemoryKind::kPageable || (c.wait && (of_host(to) || of_host(from)))) parts.streams.wait_for(c.stream);
 }
 
 // ---- Query

@@ -91,13 +91,15 @@ hip::Status run_command(Run& run, const Enqueue& c) {
   const hipStream_t stream = run.stream(c.stream);
   hip::Status status = run.on_thread(c.thread, [&] {
     return on_device(api, run.device_of_stream(c.stream), [&] {
-      result = peers ? enqueue_peer(api, *peers, stream) : enqueue(api, eager.record, stream);
+      result = peers    ? enqueue_peer(api, *peers, stream)
+               : c.wait ? run_and_wait(api, eager.record, stream)
+                        : enqueue(api, eager.record, stream);
       return result.status;
     });
   });
   if (!result.unsupported.empty()) return run.unsupported(result.unsupported.c_str());
   const auto* kernel = std::get_if<KernelParams>(&c.params);
-  if (status)
+  if (status && !c.wait)
     run.captures.add(c.stream, kernel != nullptr && kernel->opaque ? run.records.make(c.params) : std::move(eager));
   return status;
 }

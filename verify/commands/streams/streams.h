@@ -42,6 +42,7 @@ struct Enqueue {
   Id stream = 0;
   NodeParams params;
   Id thread = 0;
+  bool wait = false;  // through the call that returns when the work is done
   static constexpr auto spec() {
     return describe_command(
         "on",
@@ -49,9 +50,12 @@ struct Enqueue {
         "`hipMemset*Async`, `hipLaunchHostFunc`. It is done when its turn comes, a copy to pageable memory "
         "before the call returns. On a stream that captures it becomes a node. `eventrecord` and `eventwait` "
         "stand only on a stream that captures: `hipEventRecordWithFlags` and `hipStreamWaitEvent` with the "
-        "flags `hipEventRecordExternal` and `hipEventWaitExternal`.",
+        "flags `hipEventRecordExternal` and `hipEventWaitExternal`. `wait` takes the calls without `Async`, of "
+        "the null stream: `hipMemcpy`, `hipMemcpy3D`, `hipMemset`; for a linear copy of another stream "
+        "`hipMemcpyWithStream`.",
         kDrawnByHand, kDescribedByHand, NameField{&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)},
-        field::params(&Enqueue::params), field::thread_key(&Enqueue::thread));
+        field::params(&Enqueue::params), field::thread_key(&Enqueue::thread),
+        FlagKey{"wait", &Enqueue::wait, "host waits"});
   }
   bool operator==(const Enqueue&) const = default;
 };

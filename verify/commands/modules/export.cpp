@@ -1,0 +1,28 @@
+// How the commands about modules are written as HIP calls (verify/commands/export.h): the file loads its own device
+// code once more. Its kernels have no names that HIP could find, so a kernel of a module has no stand-alone form.
+#include "verify/commands/export.h"
+
+#include <fmt/format.h>
+
+#include "verify/export/exporter.h"
+
+namespace verify {
+
+template <>
+void export_command(Exporter& out, const LoadModule& c) {
+  out.needs().declare("hipModule_t", fmt::format("m{}", c.module));
+  out.text().need_header("link.h");
+  out.text().need(HelperFunction::kOwnCode);
+  out.text().need_kernel("count_only");  // without a kernel there would be no device code
+  out.call(out.text().on_thread(c.thread, fmt::format("hipModuleLoadData(&m{}, own_code())", c.module)));
+}
+
+template <>
+void export_command(Exporter& out, const UnloadModule& c) {
+  if (out.before().captures().empty()) out.text().wait();
+  out.call(out.text().on_thread(c.thread, fmt::format("hipModuleUnload(m{})", c.module)));
+}
+
+template void export_family(ModulesCommands, Exporter&, const Command&);
+
+}  // namespace verify
