@@ -57,9 +57,9 @@ TEST(Generator, TheSameSeedGivesTheSameProgramOnEveryMachine) {
     std::uint64_t hash;
   };
   constexpr Pin kPins[] = {
-      {1, 0, 30, 0xde2c03baa8034760ULL},  {1, 1, 30, 0xf33a95c53a3d9f95ULL},
-      {1, 2, 30, 0xa646f6ad5416f38cULL},  {42, 1000, 30, 0x5408df393c6dc556ULL},
-      {7, 3, 100, 0x837ebe8cb3c695eeULL}, {0xffffffffffffffffULL, 5, 10, 0x9a4ebe8edcc9eec7ULL},
+      {1, 0, 30, 0xde2c03baa8034760ULL},  {1, 1, 30, 0xc3d09bbbb5a6a2cbULL},
+      {1, 2, 30, 0xa646f6ad5416f38cULL},  {42, 1000, 30, 0x9b0b00cb1e1e8ef0ULL},
+      {7, 3, 100, 0xaa11c141854beb2bULL}, {0xffffffffffffffffULL, 5, 10, 0x9a4ebe8edcc9eec7ULL},
   };
   for (const Pin& pin : kPins) {
     EXPECT_EQ(hash_of(campaign_program(pin.seed, pin.index, {.size = pin.size})), pin.hash)
@@ -124,7 +124,7 @@ TEST(Generator, WithoutFailuresNoProgramFailsACall) {
   const GeneratorOptions options{.failures = false};
   for (std::uint64_t index = 0; index < 500; ++index) {
     for (const Step& step : campaign_program(4, index, options).steps) {
-      EXPECT_FALSE(std::holds_alternative<Fail>(step.command));
+      EXPECT_FALSE(arms_failure(step.command));
     }
   }
 }

@@ -47,6 +47,8 @@ struct StateParts {
   CapturesState captures;
   std::set<std::pair<Id, Id>> peers;  // (device, peer): the device may reach the peer's memory
   SystemsState systems;
+  std::optional<Below> failing_below =
+      {};  // the call below the runtime that was made to fail last, and may have failed
 
   // Notes that somebody has waited for all work that was launched.
   void finish_all();
