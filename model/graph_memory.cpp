@@ -6,6 +6,8 @@
 // that allocates memory which is not freed yet is kInvalidValue, unless the executable graph frees it itself
 // (auto_free). Freeing memory that is not allocated is kInvalidValue, too.
 //
+// Memory that is not freed outlives the graph and the executable graph that allocated it.
+//
 // Sources: CUDA's programming guide, "Graph Memory Nodes", and its documentation of cudaGraphAddMemAllocNode and
 // cudaGraphAddMemFreeNode, where HIP's header says nothing; catch/unit/graph: hipGraphAddMemAllocNode.cc,
 // hipGraphAddMemFreeNode.cc, hipDevice*GraphMem*.cc; clr's GraphExec::Run for launching again.
@@ -51,7 +53,13 @@ Status Runtime::free_promised(const GraphExec& exec, Stream& stream) {
 
 void Runtime::make_promises(const Plan& plan) {
   for (const StepIndex step : plan.structure->memory_steps) {
-    range_of(plan.steps[step].params).promised = type_of(plan.steps[step].params) == NodeType::kAllocate;
+    Reservation& range = range_of(plan.steps[step].params);
+    range.promised = type_of(plan.steps[step].params) == NodeType::kAllocate;
+    if (range.promised) {
+      graph_memory_[range.base()] = range.shared_from_this();
+    } else {
+      graph_memory_.erase(range.base());
+    }
   }
 }
 
@@ -62,6 +70,7 @@ Status Runtime::free_reserved(Reservation& range, Address base) {
   const Status synchronized = synchronize_device();
   const Status released = memory_.release(base);
   forget_stream_memory(base);  // may destroy `range`
+  graph_memory_.erase(base);   // likewise
   return synchronized != Status::kSuccess ? synchronized : released;
 }
 

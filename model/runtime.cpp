@@ -52,6 +52,7 @@ void Runtime::drop_everything() {
   modules_.clear();
   queues_.clear();
   stream_memory_.clear();
+  graph_memory_.clear();
   current_pools_.clear();
   for (const auto& pool : pools_) objects_.remove(pool->id);
   pools_.clear();

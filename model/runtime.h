@@ -202,7 +202,7 @@ class Runtime {
   Status push(Stream& stream, Work work, const Clock* also_after, std::uint64_t positions = 1);
   [[nodiscard]] Status check_promises(const GraphExec& exec) const;
   Status free_promised(const GraphExec& exec, Stream& stream);
-  static void make_promises(const Plan& plan);
+  void make_promises(const Plan& plan);
   Status free_reserved(Reservation& range, Address base);
   [[nodiscard]] Status make_room(std::size_t bytes);
   Status free_captured(Capture& capture, const Stream& stream, Address base);
@@ -263,6 +263,8 @@ class Runtime {
   std::vector<std::shared_ptr<MemoryPool>> pools_;
   std::map<int, MemoryPool*> current_pools_;  // by device; none: the default one
   std::map<Address, StreamMemory> stream_memory_;
+  std::map<Address, std::shared_ptr<Reservation>>
+      graph_memory_;  // that launches allocated, and nothing has freed since
 };
 
 }  // namespace model

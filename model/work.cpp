@@ -88,8 +88,10 @@ Status Runtime::free_async(Address base, Stream& stream) {
   if (Reservation* range = memory_.find_reservation(base)) {
     if (range->base() != base || !range->promised) return Status::kInvalidValue;
     const Status pushed = push(stream, FreeMemory{base}, nullptr);
-    if (pushed == Status::kSuccess) range->promised = false;
-    return pushed;
+    if (pushed != Status::kSuccess) return pushed;
+    range->promised = false;
+    graph_memory_.erase(base);  // may destroy `range`
+    return Status::kSuccess;
   }
   const Allocation* found = memory_.find(base);
   if (found == nullptr || found->base != base) return Status::kInvalidValue;

@@ -400,7 +400,9 @@ hsa_status_t hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t handle, size_t siz
   agent::Pool pool;
   if (!agent::find_pool(machine, handle, pool) || pool.group) return kInvalidPool;
   if (memory == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (size > pool.size || machine.must_fail(agent::Call::kAllocation)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (machine.must_fail(agent::Call::kAllocation)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  const u64 taken = machine.allocated(pool.owner);
+  if (taken > pool.size || size > pool.size - taken) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   return machine.virtual_memory().create(size, pool.owner, pool.index, &memory->handle);
 }
 

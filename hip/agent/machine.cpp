@@ -45,6 +45,7 @@ hgagent_options default_options() {
   options.max_delay_us = 200;
   options.instruction_budget = kDefaultBudget;
   options.compute_units = kDefaultComputeUnits;
+  options.device_memory_bytes = kDeviceMemoryBytes;
   return options;
 }
 
@@ -61,6 +62,7 @@ u64 Machine::now() {
 
 Machine::Machine() : options_(default_options()) {
   budget_.store(options_.instruction_budget, std::memory_order_relaxed);
+  device_memory_.store(options_.device_memory_bytes, std::memory_order_relaxed);
 }
 
 int Machine::configure(const hgagent_options& options) {
@@ -71,6 +73,7 @@ int Machine::configure(const hgagent_options& options) {
   if (options.instruction_budget == 0) return 6;
   if (options.compute_units < 1 || options.compute_units > kMaxComputeUnits) return 7;
   if (options.tell_of_faults > 1) return 8;
+  if (options.device_memory_bytes == 0 || options.device_memory_bytes > kDeviceMemoryBytes) return 9;
   if (running()) {
     if (options.agents != options_.agents) return 2;
     if (options.quarantine != options_.quarantine) return 5;
@@ -80,6 +83,7 @@ int Machine::configure(const hgagent_options& options) {
   schedule_.configure(options.schedule_seed, options.max_delay_us);
   faults_.tell_always(options.tell_of_faults != 0);
   budget_.store(options.instruction_budget, std::memory_order_relaxed);
+  device_memory_.store(options.device_memory_bytes, std::memory_order_relaxed);
   const u64 counts[] = {options.fail_allocation, options.fail_queue, options.fail_signal, options.fail_code_object};
   for (std::size_t i = 0; i < std::size(counts); ++i) until_failure_[i].store(counts[i], std::memory_order_relaxed);
   return 0;
@@ -89,7 +93,13 @@ bool Machine::must_fail(Call call) {
   hip::sync::Atomic<u64>& left = until_failure_[static_cast<std::size_t>(call)];
   u64 value = left.load(std::memory_order_relaxed);
   while (value != 0 && !left.compare_exchange_weak(value, value - 1, std::memory_order_relaxed)) {}
-  return value == 1;
+  if (value != 1) return false;
+  failed_calls_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+u64 Machine::allocated(u32 agent) const {
+  return allocated_[agent].load(std::memory_order_relaxed) + (running() ? virtual_memory_->bytes(agent) : 0);
 }
 
 u64 Machine::counter(u32 which) {
@@ -136,6 +146,8 @@ u64 Machine::counter(u32 which) {
       return faults_.count();
     case HGAGENT_DECODED_OBJECTS:
       return Code::decoded();
+    case HGAGENT_FAILED_CALLS:
+      return failed_calls_.load(std::memory_order_relaxed);
     default:
       return 0;
   }

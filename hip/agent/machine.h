@@ -61,6 +61,7 @@ class Machine {
 
   [[nodiscard]] u32 agents() const { return options_.agents; }
   [[nodiscard]] u32 compute_units() const { return options_.compute_units; }
+  [[nodiscard]] u64 device_memory() const { return device_memory_.load(std::memory_order_relaxed); }
   [[nodiscard]] u64 instruction_budget() const { return budget_.load(std::memory_order_relaxed); }
   void count_dispatch(u64 instructions);
 
@@ -86,7 +87,8 @@ class Machine {
   [[nodiscard]] hsa_status_t destroy_queue(hsa_queue_t* queue);
   [[nodiscard]] bool known_queue(const hsa_queue_t* queue);
 
-  [[nodiscard]] u64 allocated(u32 agent) const { return allocated_[agent].load(std::memory_order_relaxed); }
+  // The bytes of an agent's memory that are taken, virtual memory's handles included.
+  [[nodiscard]] u64 allocated(u32 agent) const;
   void count_allocation(u32 agent, i64 number, i64 bytes);
 
  private:
@@ -104,7 +106,9 @@ class Machine {
   hip::sync::Mutex options_mutex_;
   hgagent_options options_{};
   hip::sync::Atomic<u64> budget_{0};
+  hip::sync::Atomic<u64> device_memory_{0};
   hip::sync::Atomic<u64> until_failure_[4] = {};
+  hip::sync::Atomic<u64> failed_calls_{0};
 
   AddressMap map_;
   Signals signals_{map_};

@@ -26,7 +26,7 @@ Pool pool_of(u32 owner, u32 number) {
   pool.owner = owner;
   if (owner != kHostAgent) {
     pool.group = number == 1;
-    pool.size = pool.group ? kGroupBytes : kDeviceMemoryBytes;
+    pool.size = pool.group ? kGroupBytes : Machine::get().device_memory();
     pool.flags = pool.group ? 0 : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED;
     return pool;
   }
@@ -56,7 +56,8 @@ hsa_status_t allocate(Machine& machine, const Pool& pool, u64 size, u64* address
   if (pool.group) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   if (size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (machine.must_fail(Call::kAllocation)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  if (size > pool.size || machine.allocated(pool.owner) > pool.size - size) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  const u64 taken = machine.allocated(pool.owner);
+  if (taken > pool.size || size > pool.size - taken) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   const u64 base = machine.heap(pool.owner).allocate(size);
   if (base == 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   Range range;

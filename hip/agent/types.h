@@ -15,7 +15,7 @@ inline constexpr u32 kWavesPerComputeUnit = 32;
 inline constexpr u64 kPage = 4096;
 inline constexpr u64 kLargePage = u64{2} << 20;
 inline constexpr u64 kHostMemoryBytes = u64{64} << 30;     // that the host's pools report
-inline constexpr u64 kDeviceMemoryBytes = u64{192} << 30;  // that each agent's pool reports; pages exist once touched
+inline constexpr u64 kDeviceMemoryBytes = u64{192} << 30;  // of each agent at most; pages exist once touched
 
 // Agent 0 is the host, 1 to 8 are the gfx942s. A set of agents has bit n for agent n.
 inline constexpr u32 kHostAgent = 0;

@@ -20,6 +20,7 @@ bool bad_size(u64 size) {
 
 PhysicalMemory::~PhysicalMemory() {
   if (file >= 0) close(file);
+  if (counted != nullptr) counted->fetch_sub(size, std::memory_order_relaxed);
 }
 
 VirtualMemory::~VirtualMemory() {
@@ -75,6 +76,8 @@ hsa_status_t VirtualMemory::create(u64 size, u32 owner, u32 pool, u64* handle) {
   if (memory->file < 0 || ftruncate(memory->file, static_cast<off_t>(size)) != 0) {
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
+  memory->counted = &bytes_[owner];
+  memory->counted->fetch_add(size, std::memory_order_relaxed);
   const hip::sync::LockGuard lock(mutex_);
   *handle = add_handle(std::move(memory));
   return HSA_STATUS_SUCCESS;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "hip/agent/address_map.h"
+#include "hip/agent/configure.h"
 #include "hip/agent/types.h"
 
 namespace agent {
@@ -24,6 +25,7 @@ struct PhysicalMemory {
   u64 size = 0;
   u32 owner = kHostAgent;
   u32 pool = 0;
+  hip::sync::Atomic<u64>* counted = nullptr;  // where its bytes are counted; null: another object counts them
 
   PhysicalMemory() = default;
   PhysicalMemory(const PhysicalMemory&) = delete;
@@ -55,6 +57,8 @@ class VirtualMemory {
   [[nodiscard]] bool find_reservation(u64 address, u64* base, u64* size) const;
   [[nodiscard]] u64 reservations() const;
   [[nodiscard]] u64 handles() const;
+  // The bytes of physical memory that an agent gives.
+  [[nodiscard]] u64 bytes(u32 owner) const { return bytes_[owner].load(std::memory_order_relaxed); }
 
  private:
   struct Mapping {
@@ -75,6 +79,7 @@ class VirtualMemory {
   void unmap_one(u64 base, const Mapping& mapping);
   [[nodiscard]] u64 add_handle(std::shared_ptr<PhysicalMemory> memory);
 
+  hip::sync::Atomic<u64> bytes_[HGAGENT_MAX_AGENTS + 1] = {};  // outlives the memory that it counts
   AddressMap& map_;
   mutable hip::sync::Mutex mutex_;
   std::map<u64, u64> reserved_;

@@ -166,6 +166,7 @@ TEST_F(FaultsTest, ThePacketsOfAnUnknownTypeAreAFault) {
 }
 
 TEST_F(FaultsTest, TheNthCallFailsOnceWithItsError) {
+  const uint64_t failed = hgagent_counters(HGAGENT_FAILED_CALLS);
   hgagent_options options = defaults();
   options.fail_allocation = 2;
   options.fail_queue = 1;
@@ -185,6 +186,7 @@ TEST_F(FaultsTest, TheNthCallFailsOnceWithItsError) {
   EXPECT_EQ(hsa_signal_create(1, 0, nullptr, &signals[2]), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   EXPECT_HSA(hsa_signal_create(1, 0, nullptr, &signals[3]));
   for (const int i : {0, 1, 3}) EXPECT_HSA(hsa_signal_destroy(signals[i]));
+  EXPECT_EQ(hgagent_counters(HGAGENT_FAILED_CALLS), failed + 3);
 }
 
 TEST_F(FaultsTest, TheNthCodeObjectFailsToLoad) {

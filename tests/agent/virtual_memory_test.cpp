@@ -45,6 +45,24 @@ TEST_F(VirtualMemoryTest, AReservationIsAlignedAndCountsUntilItIsFreed) {
   EXPECT_EQ(hsa_amd_vmem_address_free(p, kSize), HSA_STATUS_ERROR_INVALID_ALLOCATION);
 }
 
+TEST_F(VirtualMemoryTest, HandlesAndAllocationsShareTheMemoryOfTheDevice) {
+  hgagent_options options = defaults();
+  options.device_memory_bytes = 4 * kSize;
+  ASSERT_EQ(hgagent_configure(&options), 0);
+  const hsa_amd_vmem_alloc_handle_t first = create(2 * kSize);
+  void* p = nullptr;
+  EXPECT_HSA(hsa_amd_memory_pool_allocate(pool(PoolKind::kDevice), kSize, 0, &p));
+  hsa_amd_vmem_alloc_handle_t refused{};
+  EXPECT_EQ(hsa_amd_vmem_handle_create(pool(PoolKind::kDevice), 2 * kSize, MEMORY_TYPE_PINNED, 0, &refused),
+            HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  void* q = nullptr;
+  EXPECT_EQ(hsa_amd_memory_pool_allocate(pool(PoolKind::kDevice), 2 * kSize, 0, &q), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  ASSERT_HSA(hsa_amd_vmem_handle_release(first));
+  EXPECT_HSA(hsa_amd_vmem_handle_release(create(2 * kSize)));
+  options.device_memory_bytes = 0;
+  EXPECT_NE(hgagent_configure(&options), 0);
+}
+
 TEST_F(VirtualMemoryTest, MappedMemoryIsUsableOnceAccessIsAllowed) {
   void* p = reserve(kSize);
   const hsa_amd_vmem_alloc_handle_t memory = create();

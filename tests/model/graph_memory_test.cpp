@@ -194,5 +194,30 @@ TEST(GraphMemoryNodes, MemoryOutlivesTheGraphThatAllocatedIt) {
   EXPECT_EQ(m.reserve()->base(), base);
 }
 
+TEST(GraphMemoryNodes, ANodeOfALaterGraphFreesMemoryWhoseGraphIsGone) {
+  GraphMemory m;
+  Address base = 0;
+  {
+    const std::shared_ptr<Reservation> range = m.reserve();
+    base = range->base();
+    m.node(m.graph, AllocateParams{range, {}});
+  }
+  GraphExec& exec = m.exec(m.graph);
+  m.run(exec);
+  m.runtime.destroy_exec(exec);
+  EXPECT_EQ(m.runtime.destroy_graph(m.graph), Status::kSuccess);
+  Reservation* kept = m.runtime.memory().find_reservation(base);
+  ASSERT_NE(kept, nullptr);
+  Graph& later = m.runtime.create_graph();
+  m.node(later, FreeParams{kept->shared_from_this()});
+  GraphExec& frees = m.exec(later);
+  m.run(frees);
+  EXPECT_FALSE(m.there(base));
+  EXPECT_EQ(m.launch(frees), Status::kInvalidValue) << "it is freed";
+  m.runtime.destroy_exec(frees);
+  EXPECT_EQ(m.runtime.destroy_graph(later), Status::kSuccess);
+  EXPECT_EQ(m.runtime.memory().find_reservation(base), nullptr);
+}
+
 }  // namespace
 }  // namespace model

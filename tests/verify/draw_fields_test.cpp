@@ -41,8 +41,8 @@ State after(std::string_view text) {
   return state;
 }
 
-constexpr Topic kTopics[] = {Topic::kBytes, Topic::kQueries,  Topic::kAttributes, Topic::kObjects,
-                             Topic::kPools, Topic::kCaptures, Topic::kForbidden};
+constexpr Topic kTopics[] = {Topic::kBytes, Topic::kQueries,     Topic::kAttributes, Topic::kObjects,
+                             Topic::kPools, Topic::kGraphMemory, Topic::kCaptures,   Topic::kForbidden};
 
 // The places in Command of the commands that are drawn by their fields, of one topic.
 std::set<std::size_t> commands_of(Topic topic) {

@@ -84,8 +84,7 @@ TEST(GraphMemoryPrograms, WhatHipForbidsIsRefused) {
            {"instantiate e0 g0\nupdate e0 g0\n", "update"},
            {"instantiate e0 g0\nlaunch e0 s0\nmove b0\npatch e0\n", "free it first"},
            {"instantiate e0 g0\nlaunch e0 s0\nfree b5\nquery s0\n", "a matter of time"},
-           {"instantiate e0 g0\nlaunch e0 s0\ndestroy e0\n", "free it first"},
-           {"instantiate e0 g0\nlaunch e0 s0\ndestroy g0\n", "free it first"},
+           {"instantiate e0 g0\nlaunch e0 s0\ndestroy e0\ninstantiate e1 g0\n", "free it first"},
            {"instantiate e0 g0\nfree g0.n4 b5 after=n2,n3\n", "leaves b5"},
            {"instantiate e0 g0\ndisable e0.n1\n", "fills b5"},
            {"set g0.n1 memset dst=b5+0 value=1 width=255\n", "fills b5"},
@@ -98,7 +97,8 @@ TEST(GraphMemoryPrograms, WhatHipForbidsIsRefused) {
            {"alloc g0.n4 b5 64\n", "declared already"},
            {"alloc g0.n4 b6 0\n", "bytes"},
            {"graph g1\nmemset g1.n0 dst=b5+0 value=1 width=256\n", "only nodes of g0"},
-           {"graph g1\nfree g1.n0 b5\n", "does not allocate"},
+           {"graph g1\nfree g1.n0 b5\n", "not there"},
+           {"graph g1\nfree g1.n0 b0\n", "no graph allocates"},
            {"kernel g0.n4 count_only n=8 a=addr(b5) b=0 after=n3\n", "runtime's business"},
            {"move b5\n", "runtime's business"},
            {"write b5 seed=1\n", "nodes and streams"},
@@ -112,6 +112,61 @@ TEST(GraphMemoryPrograms, WhatHipForbidsIsRefused) {
     const std::string why = flaw(program_of(with(commands)));
     EXPECT_NE(why.find(mentions), std::string::npos) << commands << ": " << why;
   }
+}
+
+TEST(GraphMemoryPrograms, MemoryOutlivesTheGraphAndTheExecutableGraphThatAllocatedIt) {
+  const std::string gone = with(
+      "instantiate e0 g0\nlaunch e0 s0\ndestroy e0\ndestroy g0\nread b5\n"
+      "on s0 memcpy dst=b0+0 src=b5+64 bytes=8 kind=d2d\n");
+  for (const std::string_view freed :
+       {"free b5\n", "free_async b5 s0\n", "", "graph g1\nfree g1.n0 b5\ninstantiate e1 g1\nlaunch e1 s0\n",
+        "stream s1\ncapture s1\nfree_async b5 s1\nendcapture s1 g1\ninstantiate e1 g1\nlaunch e1 s1\nsync s1\n"}) {
+    const Program program = program_of(gone + std::string(freed) + "graph_memory used\ngraph_memory trim\nread b0\n");
+    EXPECT_EQ(flaw(program), "");
+    agrees_under_strategies(program);
+  }
+}
+
+constexpr std::string_view kFreedByAnotherGraph =
+    "instantiate e0 g0\nlaunch e0 s0\ngraph g1\nfree g1.n0 b5\ninstantiate e1 g1\nlaunch e1 s0\n";
+
+TEST(GraphMemoryPrograms, ANodeOfAnotherGraphFreesItAfterEachLaunch) {
+  const Program program = program_of(with(std::string(kFreedByAnotherGraph) +
+                                          "inspect g1\nlaunch e0 s0\nread b5\nlaunch e1 s0\nlaunch e0 s0\nfree b5\n"
+                                          "launch e0 s0\nlaunch e1 s0\ngraph_memory used\n"));
+  EXPECT_EQ(flaw(program), "");
+  agrees_under_strategies(program);
+}
+
+TEST(GraphMemoryPrograms, GraphsThatShareMemoryStayAsTheyWereRecorded) {
+  for (const auto& [commands, mentions] : {
+           std::pair{"launch e1 s0\n", "b5 is not there"},
+           {"move b0\npatch e0\n", "stay as they were recorded"},
+           {"patch g1\n", "stay as they were recorded"},
+           {"set g0.n3 memcpy dst=b1+0 src=b5+16 bytes=16 kind=d2d\n", "stay as they were recorded"},
+           {"graph g2\nfree g2.n0 b5\n", "frees b5 already"},
+       }) {
+    const std::string why = flaw(program_of(with(std::string(kFreedByAnotherGraph) + commands)));
+    EXPECT_NE(why.find(mentions), std::string::npos) << commands << ": " << why;
+  }
+}
+
+TEST(GraphMemoryPrograms, ARuntimeThatForgetsTheMemoryOfAGraphThatIsGoneIsFound) {
+  OtherBench bench([](hip::Api& api) {
+    api.hipDeviceGetGraphMemAttribute = [](int, hipGraphMemAttributeType, void* value) {
+      *static_cast<std::uint64_t*>(value) = 0;
+      return hipSuccess;
+    };
+  });
+  const Judgement judgement =
+      bench.judge.judge(program_of(with("instantiate e0 g0\nlaunch e0 s0\ndestroy e0\ngraph_memory used\n")), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+}
+
+TEST(GraphMemoryPrograms, OnlyHighMarksAreReset) {
+  EXPECT_EQ(flaw(program_of("graph_memory used_high reset\ngraph_memory reserved_high reset\n")), "");
+  EXPECT_NE(flaw(program_of("graph_memory used reset\n")), "");
+  EXPECT_NE(flaw(program_of("graph_memory trim reset\n")), "");
 }
 
 // Its meaning does not hang on when the work runs: every order that the model may choose gives the same.
@@ -133,7 +188,7 @@ TEST(GraphMemoryPrograms, PicturesNameWhatIsAllocatedAndFreed) {
 }
 
 TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
-  std::uint64_t allocations = 0, freed_by_nodes = 0, freed_by_programs = 0;
+  std::uint64_t allocations = 0, freed_by_nodes = 0, freed_by_programs = 0, freed_elsewhere = 0;
   for (std::uint64_t index = 0; index < 600; ++index) {
     const Program program = campaign_program(3, index, {.size = 30});
     bool any = false;
@@ -146,11 +201,14 @@ TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
     }
     if (!any) continue;
     ++allocations;
+    freed_elsewhere += std::ranges::count_if(state_after(program).buffers(),
+                                             [](const auto& entry) { return entry.second.freed_elsewhere; });
     EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << index << "\n" << print_program(program);
   }
   EXPECT_GE(allocations, 10U);
   EXPECT_GE(freed_by_nodes, 5U);
   EXPECT_GE(freed_by_programs, 1U);
+  EXPECT_GE(freed_elsewhere, 1U);
 }
 
 }  // namespace

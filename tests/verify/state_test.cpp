@@ -317,6 +317,8 @@ TEST(State, AFailureIsOfACallOfHip) {
   EXPECT_FALSE(state.check(Fail{1, "hipGraphLaunch"}));
   EXPECT_TRUE(state.check(Fail{0, "hipGraphLaunch"}));
   EXPECT_TRUE(state.check(Fail{1, "graphLaunch"}));
+  EXPECT_FALSE(state.check(FailBelow{1, Below::kQueue}));
+  EXPECT_TRUE(state.check(FailBelow{0, Below::kQueue}));
 }
 
 TEST(State, ABufferHasASizeWithinBounds) {

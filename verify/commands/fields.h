@@ -374,13 +374,14 @@ struct WordOfNode {
 
 // The generator draws a topic at a time (verify/generate), in the programs and at the places where it makes sense.
 enum class Topic : std::uint8_t {
-  kBytes,       // contents of buffers: in every program
-  kQueries,     // questions about graphs and executable graphs, and calls that change neither
-  kAttributes,  // attributes of kernel nodes
-  kObjects,     // user objects
-  kPools,       // memory pools
-  kCaptures,    // questions while a stream captures
-  kForbidden    // calls that captures forbid, while a stream captures
+  kBytes,        // contents of buffers: in every program
+  kQueries,      // questions about graphs and executable graphs, and calls that change neither
+  kAttributes,   // attributes of kernel nodes
+  kObjects,      // user objects
+  kPools,        // memory pools
+  kGraphMemory,  // the memory that a device keeps for graphs
+  kCaptures,     // questions while a stream captures
+  kForbidden     // calls that captures forbid, while a stream captures
 };
 
 // How often a command is drawn, or that a generator of its own draws it.

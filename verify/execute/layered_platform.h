@@ -43,6 +43,8 @@ class LayeredPlatform final : public Platform {
   bool place_next(hip::DeviceAddress address) override { return inner_.place_next(address); }
   [[nodiscard]] std::uint64_t steps() const override { return inner_.steps(); }
   [[nodiscard]] Platform& for_systems() override { return inner_.for_systems(); }
+  void fail_below(Below call, std::uint64_t nth) override { inner_.fail_below(call, nth); }
+  [[nodiscard]] std::uint64_t failed_below() const override { return inner_.failed_below(); }
   [[nodiscard]] RuntimeNotes notes() override { return inner_.notes(); }
   [[nodiscard]] std::string leaks() override { return inner_.leaks(); }
   [[nodiscard]] std::vector<Held> held() override { return inner_.held(); }

@@ -211,6 +211,20 @@ std::string LibraryPlatform::lost_context() const {
   return again != first ? std::string() : fmt::format("the context is lost: {}", hip::status_name(again));
 }
 
+void LibraryPlatform::fail_below(Below call, std::uint64_t nth) {
+  if (agent_.configure == nullptr) return;
+  hgagent_options options = agent_.options;
+  std::uint64_t* const counts[] = {&options.fail_allocation, &options.fail_queue, &options.fail_signal,
+                                   &options.fail_code_object};
+  *counts[static_cast<std::size_t>(call)] = nth;
+  [[maybe_unused]] const int refused = agent_.configure(&options);
+  assert(refused == 0);  // nothing but a count has changed
+}
+
+std::uint64_t LibraryPlatform::failed_below() const {
+  return agent_.counters == nullptr ? 0 : agent_.counters(HGAGENT_FAILED_CALLS);
+}
+
 RuntimeNotes LibraryPlatform::notes() {
   RuntimeNotes notes;
   if (agent_.counters == nullptr) notes.fault = lost_context();

@@ -35,6 +35,8 @@ class LibraryPlatform final : public Platform {
   // Whether the runtime orders its work by `schedule_seed`.
   [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
   [[nodiscard]] int devices() const { return static_cast<int>(functions_.size()); }
+  void fail_below(Below call, std::uint64_t nth) override;
+  [[nodiscard]] std::uint64_t failed_below() const override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::vector<Held> held() override;
   void begin_signature() override;

@@ -90,6 +90,12 @@ class Platform {
   // else this platform. enter() and begin() have to be called on a second instance separately.
   [[nodiscard]] virtual Platform& for_systems() { return *this; }
 
+  // Makes the nth such call below the runtime fail, from now on (0: none); nothing where the runtime's calls cannot be
+  // made to fail.
+  virtual void fail_below(Below, std::uint64_t nth) { static_cast<void>(nth); }
+  // How many calls below the runtime were made to fail so far.
+  [[nodiscard]] virtual std::uint64_t failed_below() const { return 0; }
+
   [[nodiscard]] virtual RuntimeNotes notes() { return {}; }
   // Describes the resources that were not released; empty when there are none.
   [[nodiscard]] virtual std::string leaks() { return {}; }

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kCountedOrder = std::uint64_t{1} << 63;
 struct RunOptions {
   bool poison = true;            // overwrite the passed arguments after each call (P1)
   bool keep_passed = false;      // without poison: passed arguments stay as they were until the program's end
-  bool failures = true;          // obey `fail` commands
+  bool failures = true;          // obey `fail` and `fail_below`
   bool fresh_addresses = false;  // no address is ever used twice
   bool inspect = true;           // look inside a model after each patch (A1-A5)
   bool isolation = true;         // compare everything else before and after each exec operation (P2)

@@ -180,6 +180,7 @@ class ProgramGenerator final : private BlocksDraft {
   void graph_memory() {
     const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
     if (room && choices_.percent(50)) return memory_family();
+    if (choices_.percent(20)) return by_fields(Topic::kGraphMemory);
     use_what_is_there();
   }
 
@@ -232,7 +233,11 @@ class ProgramGenerator final : private BlocksDraft {
                                                                "hipGraphExecUpdate",
                                                                "hipGraphAddChildGraphNode"};
     const auto nth = static_cast<std::uint32_t>(choices_.between(1, 4));
-    take(Fail{nth, kFunctions[choices_.below(kFunctions.size())]});
+    if (choices_.percent(15)) {
+      take(FailBelow{nth, static_cast<Below>(choices_.below(kBelowWords.size()))});
+    } else {
+      take(Fail{nth, kFunctions[choices_.below(kFunctions.size())]});
+    }
     move();
     patch_stale();
   }

@@ -22,7 +22,7 @@ namespace verify {
 struct GeneratorOptions {
   std::uint32_t size = 30;  // commands, about
   std::uint64_t max_buffer_bytes = 4096;
-  bool failures = true;  // `fail` commands
+  bool failures = true;  // `fail` and `fail_below`
   // One in that many of a campaign's programs is a scenario of one of the systems (verify/generate/scenario.h), in
   // turn; 0: none.
   std::uint32_t systems_every = 16;

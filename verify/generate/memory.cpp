@@ -103,7 +103,23 @@ void GraphMemoryDraft::memory_family() {
   instantiate_family(graph);
 }
 
+// Frees the memory by a node of another graph.
+void GraphMemoryDraft::free_elsewhere(Id buffer) {
+  const Id graph = next_.graph;
+  if (!take(DeclareGraph{graph})) return;
+  ++next_.graph;
+  AddNode node;
+  node.graph = graph;
+  node.params = MemoryFreeParams{buffer};
+  if (choices_.percent(30)) add_node(graph);
+  node.node = next_node(*state_.graph(graph));
+  if (!take(node) || !take(Instantiate{next_.exec, graph})) return;
+  launch_exec(next_.exec++);
+}
+
 void GraphMemoryDraft::free(Id buffer) {
+  const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
+  if (room && !state_.buffer(buffer)->has_free_node && choices_.percent(25)) return free_elsewhere(buffer);
   if (choices_.percent(45)) {
     take(Free{buffer});
     return;
@@ -120,10 +136,22 @@ void GraphMemoryDraft::free(Id buffer) {
   take(command);
 }
 
+// Destroys the executable graph that allocated the memory, and sometimes its graph.
+void GraphMemoryDraft::outlive_graph(Id buffer) {
+  const Id graph = *state_.buffer(buffer)->graph;
+  for (const auto& [id, exec] : state_.execs()) {
+    if (!exec.alive || exec.origin != graph) continue;
+    if (!take(Destroy{Target::kExec, id})) return;
+    break;
+  }
+  if (choices_.percent(40)) take(Destroy{Target::kGraph, graph});
+}
+
 void GraphMemoryDraft::use_what_is_there() {
   const std::vector<Id> buffers = there(nullptr);
   if (buffers.empty()) return;
   const Id buffer = pick(buffers);
+  if (choices_.percent(15)) outlive_graph(buffer);
   if (choices_.percent(40)) {
     take(Read{buffer});
   } else {

@@ -2,7 +2,8 @@
 //
 // Such a graph is drawn as one family: nodes that allocate, the memsets that fill, nodes that use, copies that carry
 // the results into buffers that are read, mostly nodes that free; its executable graph; a launch. Memory that no node
-// frees is read, used by streams, freed, or left for the next launch, which is then refused unless it frees by itself.
+// frees is read, used by streams, freed by the program or by a node of another graph, or left for the next launch,
+// which is then refused unless it frees by itself.
 #pragma once
 
 #include "verify/generate/stream_memory.h"
@@ -27,6 +28,8 @@ class GraphMemoryDraft : protected StreamMemoryDraft {
   void carry_out(Id graph, Id buffer);
   void instantiate_family(Id graph);
   void free(Id buffer);
+  void free_elsewhere(Id buffer);
+  void outlive_graph(Id buffer);
 };
 
 }  // namespace verify

@@ -173,8 +173,8 @@ void StreamMemoryDraft::in_capture(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
   const unsigned likely = capture == nullptr || capture->valid ? 35 : 95;  // an invalid capture with memory is rare
   for (const auto& [id, captured] : state_.buffers()) {
-    const bool open = captured.alive && captured.capture && !captured.has_free_node;
-    if (open && choices_.percent(likely) && take(FreeAsync{id, stream})) return;
+    if (!captured.alive || captured.has_free_node || (!captured.capture && !captured.unfreed)) continue;
+    if (choices_.percent(captured.capture ? likely : 15) && take(FreeAsync{id, stream})) return;
   }
   Id buffer = 0;
   if (!allocate(stream, size(), &buffer)) return;

@@ -18,7 +18,7 @@ namespace {
 
 bool has_failures(const Program& program) {
   return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
+                     [](const Step& step) { return arms_failure(step.command); });
 }
 
 // Returns the properties that the first bad command broke. Violations of later commands may follow from these.
@@ -60,7 +60,7 @@ bool says_done_where_refused(const Program& program, const RunPair& pair) {
   if (!pair.divergence || pair.divergence->effect != Effect::kStatus) return false;
   const std::size_t step = pair.divergence->step;
   return step < pair.subject.statuses.size() && pair.subject.statuses[step].code == 0 &&
-         !std::holds_alternative<Fail>(program.steps[step].command) && step <= first_step(pair.subject.violations);
+         !arms_failure(program.steps[step].command) && step <= first_step(pair.subject.violations);
 }
 
 const RunPair& or_else(const RunPair& pair, const RunPair& other) {

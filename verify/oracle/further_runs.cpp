@@ -86,6 +86,49 @@ void FurtherRuns::every_call_fails() {
   }
 }
 
+// Runs the program once for each of the first calls of each kind that the runtime makes below it from the first
+// instantiation on, with that call failing.
+void FurtherRuns::every_call_below_fails() {
+  RunOptions options;
+  options.poison = options.isolation = options.inspect = false;
+  const std::size_t steps = program_.steps.size();
+  const auto instantiates = [](const Step& step) { return std::holds_alternative<Instantiate>(step.command); };
+  const auto first =
+      static_cast<std::size_t>(std::ranges::find_if(program_.steps, instantiates) - program_.steps.begin());
+  for (std::size_t kind = 0; kind < kBelowWords.size(); ++kind) {
+    for (std::uint32_t nth = 1; nth <= kMaxFailedCallsBelow; ++nth) {
+      Derived failing;
+      failing.program.placement = program_.placement;
+      for (std::size_t i = 0; i < steps; ++i) {
+        if (i == first) failing.add(FailBelow{nth, static_cast<Below>(kind)});
+        failing.keep(program_.steps[i], i);
+      }
+      RunResult failed;
+      std::vector<Difference> differences;
+      const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && !failed.observation.death; };
+      const std::string what = fmt::format("{} {} below the runtime failing", kBelowWords[kind], nth);
+      const bool held = holds([&] {
+        failed = pairs_.run_subject(failing.program, options);
+        if (fewer_calls()) return Look{true, nullptr};
+        const Observation expected = pairs_.run_baseline(failing.program, failed.script);
+        differences =
+            compare(program_, as_original(expected, failing, steps), as_original(failed.observation, failing, steps));
+        if (differences.empty()) return Look{true, nullptr};
+        return Look{false, pairs_.explain(failing.program, expected, failed.observation),
+                    fmt::format("{}: {}", what, divergence_text(differences)), died(failed.observation)};
+      });
+      if (held && fewer_calls()) break;
+      ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP4)];
+      if (held) continue;
+      if (judgement_.verdict != VerdictKind::kDiverge) return;
+      judgement_.broken = {PropertyId::kP4};
+      judgement_.violations = {{PropertyId::kP4, steps, what, "as if nothing had failed", "something else"}};
+      judgement_.differences = std::move(differences);
+      return;
+    }
+  }
+}
+
 // Runs every legal order where the orders can be counted, and some random ones: a subject that loses an edge has more
 // orders than the legal ones. Each order has to observe the same as the order of addition.
 void FurtherRuns::every_order() {

@@ -22,6 +22,9 @@ inline constexpr std::uint64_t kMaxFailedCalls = 32;
 inline constexpr std::uint64_t kMaxCallsWhileFailing = 1 << 16;
 inline constexpr std::uint64_t kLeastFailedCalls = 4;
 
+// As many calls of each kind below the runtime fail in turn.
+inline constexpr std::uint32_t kMaxFailedCallsBelow = 6;
+
 class FurtherRuns {
  public:
   // All arguments have to outlive this object.
@@ -29,6 +32,7 @@ class FurtherRuns {
       : pairs_(pairs), program_(program), pair_(pair), judgement_(judgement) {}
 
   void every_call_fails();
+  void every_call_below_fails();
   void every_order();
   void however_built();
   void by_streams();

@@ -96,6 +96,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
     }
   } else {
     if (options.every_call_fails) further.every_call_fails();
+    if (options.every_call_fails && judgement.verdict == VerdictKind::kAgree) further.every_call_below_fails();
     if (options.however_built) further.however_built();
     if (options.every_order) further.every_order();
     if (options.however_built) further.by_streams();

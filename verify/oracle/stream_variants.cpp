@@ -130,7 +130,7 @@ std::optional<StreamVariant> launched_eagerly(const Program& program) {
       changed = true;
       for (std::uint32_t k = 0; k < step.repeat && kept; ++k)
         kept = EagerNodes{state, builder, i, launch->stream}.run(state.exec(launch->exec)->graph);
-    } else if (!std::holds_alternative<Fail>(step.command)) {
+    } else if (!arms_failure(step.command)) {
       kept = builder.put(step.command, i, step.repeat);
     }
     if (!kept) return {};
@@ -153,7 +153,7 @@ std::optional<StreamVariant> recorded_by_hand(const Program& program) {
     if (const auto* end = std::get_if<EndCapture>(&step.command)) {
       changed = true;
       kept = add_by_hand(builder, *end, *state.capture_of(end->stream), i);
-    } else if (!of_a_capture(state, step.command) && !std::holds_alternative<Fail>(step.command)) {
+    } else if (!of_a_capture(state, step.command) && !arms_failure(step.command)) {
       kept = builder.put(step.command, i, step.repeat);
     }
     if (!kept) return {};

@@ -23,7 +23,8 @@ struct BufferState {
   std::optional<Id> graph = {};
   bool unfreed = false;  // a launch allocated it, and nothing has freed it since
   bool has_free_node = false;
-  bool freed_by_program = false;             // since its last launch
+  bool freed_elsewhere = false;              // the free node is another graph's
+  bool freed_by_program = false;             // since its last launch, by a call or by a launch of another graph
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
   Id device = 0;                             // the device that owns the memory, for device memory
   // The next members are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).

@@ -2,9 +2,9 @@
 // leaves the executable graph as it was, or marked unusable so that it is recorded again.
 //
 // Detectors: a command in which a call was made to fail has to report an error; it is then run again and has to observe
-// the same as without a failure; every call of the graph API fails in turn (Judge::every_call_fails). A divergence
-// that disappears when no call fails breaks this property. Not seen: a failure of the runtime's own making, half-way
-// into a call. P11 checks that documented errors change nothing.
+// the same as without a failure; every call of the graph API fails in turn (Judge::every_call_fails), and on the
+// software GPU the first calls of each kind below the runtime, where a command that succeeds is right, too. A
+// divergence that disappears when no call fails breaks this property. P11 checks that documented errors change nothing.
 #include <fmt/format.h>
 
 #include "verify/properties/causes.h"

@@ -59,7 +59,7 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
   std::uint64_t steps = 0, nodes = 0;
   bool any = false;
   for (const Step& step : program.steps) {
-    if (std::holds_alternative<Fail>(step.command)) continue;
+    if (arms_failure(step.command)) continue;
     Step changed = step;
     const bool may = step.repeat == 1 && state.captures().empty() && state.may_stand_again(step.command);
     // A command is repeated both with few and with many cycles, or never: so it has to be valid kManyCycles times.

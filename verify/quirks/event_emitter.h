@@ -36,6 +36,7 @@ class EventEmitter {
         in_place_too(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer),
         visit_(visit) {
     set(k_busy, !state.idle());
+    if (const std::optional<Below> call = state.parts().failing_below) set(k_failing_below, *call);
     set(k_open_captures, state.captures().size());
     set(k_invalid_captures, std::ranges::count_if(state.captures(), [](const CaptureState& c) { return !c.valid; }));
     rules_of_capture(state.answer(command));

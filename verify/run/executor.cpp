@@ -281,10 +281,16 @@ class Steps {
   }
 
   StepStatus command(const Command& command) {
-    const std::uint64_t fired = run_.interposer.fired();
+    const std::uint64_t fired = run_.interposer.fired(), below = run_.platform.failed_below();
     StepStatus status = attempt(command);
-    if (run_.interposer.fired() != fired) status = again(command, std::move(status));
-    run_.captures.ran(command, status, run_.interposer.fired() != fired);
+    const bool failed_below = run_.platform.failed_below() != below;
+    if (run_.interposer.fired() != fired) {
+      status = again(command, std::move(status));
+    } else if (failed_below) {
+      ++run_.observation.failures_fired;
+      status = until_it_succeeds(command, std::move(status));
+    }
+    run_.captures.ran(command, status, run_.interposer.fired() != fired || failed_below);
     return status;
   }
 
@@ -294,6 +300,10 @@ class Steps {
     ++run_.observation.failures_fired;
     run_.detectors.injected_failure(run_.step, print_command(command),
                                     status.code != 0 || run_.attempt.fallback_reported || run_.context.error_reported);
+    return until_it_succeeds(command, std::move(status));
+  }
+
+  StepStatus until_it_succeeds(const Command& command, StepStatus status) {
     for (int i = 0; i < kMaxFailuresACommand && status.code != 0; ++i) status = attempt(command);
     return status;
   }
@@ -320,6 +330,7 @@ class Steps {
 
   void finish() {
     Observation& observation = run_.observation;
+    run_.platform.fail_below({}, 0);
     run_.captures.abandon();
     // Host functions must not outlive this run, and a program without buffers makes no read that waits for them.
     const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.context.devices);

@@ -5,7 +5,8 @@
 // destroys everything; any object that remains is a leak.
 //
 // `fail` commands arm the interposer. A command in which a failure fires has to report an error; it is then run once
-// more and has to succeed, as if nothing had happened (P4). A baseline ignores `fail` commands.
+// more and has to succeed, as if nothing had happened (P4). After a failure below the runtime (`fail_below`) a command
+// that succeeds is right, too. A baseline ignores both.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,9 @@ void GraphMemory::captured(Id buffer, std::uint64_t bytes, hip::DeviceAddress ad
 
 hip::Status GraphMemory::free_captured(Id buffer, hipStream_t stream) {
   if (context_.api.hipFreeAsync == nullptr) return lacking(context_, "hipFreeAsync");
-  return hip::call<&hip::Api::hipFreeAsync>(context_.api, memory_at(buffers_.at(buffer).captured), stream);
+  const Buffer& freed = buffers_.at(buffer);
+  return hip::call<&hip::Api::hipFreeAsync>(context_.api, memory_at(freed.live != 0 ? freed.live : freed.captured),
+                                            stream);
 }
 
 void GraphMemory::show_as_in(const hip::AddressTable& addresses) {
@@ -48,6 +50,12 @@ void GraphMemory::launched(const ExecObject& exec) {
     const auto* freed = std::get_if<hip::MemoryFreeRecord>(&node.record);
     if (freed != nullptr) buffers_.at(freed->buffer).live = 0;
   }
+}
+
+std::uint64_t GraphMemory::live_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, buffer] : buffers_) bytes += buffer.live != 0 ? buffer.bytes : 0;
+  return bytes;
 }
 
 hip::Status GraphMemory::free(Id buffer) {

@@ -27,6 +27,10 @@ class GraphMemory {
 
   void launched(const ExecObject& exec);
   [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
+  // Where a launch allocated the buffer; 0: it is not allocated now.
+  [[nodiscard]] hip::DeviceAddress live(Id buffer) const { return buffers_.at(buffer).live; }
+  // The bytes that launches allocated and nothing has freed since.
+  [[nodiscard]] std::uint64_t live_bytes() const;
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
   // Frees the memory that the program has not freed at its end.

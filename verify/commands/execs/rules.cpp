@@ -37,7 +37,8 @@ Reason check(const State& state, const Instantiate& c) {
   for (const auto& [id, exec] : state.execs()) {
     if (exec.alive && exec.origin == c.graph) return "a graph with memory nodes has one executable graph at a time";
   }
-  return {};
+  // Recorded again, the graph could have other memory than the executable graph that is gone.
+  return state.unfreed_memory(graph) ? Reason(kFreedFirst) : Reason();
 }
 
 template <>
@@ -88,6 +89,17 @@ Reason check_captured_launch(const State& state, const Launch& c) {
   return {};
 }
 
+// CUDA, cudaGraphAddMemFreeNode: memory of another graph is freed where it is there.
+Reason frees_nothing(const State& state, const ExecState& exec) {
+  if (!exec.graph.has_memory) return {};
+  for (const NodeState& node : exec.graph.nodes) {
+    const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
+    if (freed == nullptr || state.buffer(freed->buffer)->graph == exec.origin) continue;
+    if (Reason reason = not_there(state, freed->buffer)) return reason;
+  }
+  return {};
+}
+
 Reason old_address(const State& state, Id exec) {
   const std::vector<Id> stale = state.stale_buffers(state.exec(exec)->graph);
   if (stale.empty()) return {};
@@ -105,6 +117,7 @@ Reason check(const State& state, const Launch& c) {
   if (Reason reason = check_captured_launch(state, c)) return reason;
   const GraphState& graph = state.exec(c.exec)->graph;
   if (graph.has_memory && !state.captures().empty()) return kMemoryInCapture;
+  if (Reason reason = frees_nothing(state, *state.exec(c.exec))) return reason;
   if (graph.has_memory && state.device_of_stream(c.stream) != 0)
     return "what graphs allocate is device 0's, and so are the streams that they are launched on";
   return state.capture_of(c.stream) != nullptr ? Reason{} : state.unreachable(graph);
@@ -137,8 +150,13 @@ bool frees(const GraphState& graph, Id buffer) {
   });
 }
 
-void allocate(MemoryState& memory, const GraphState& graph) {
+void allocate_and_free(MemoryState& memory, const GraphState& graph) {
   for (const NodeState& node : graph.nodes) {
+    if (const auto* freed = std::get_if<MemoryFreeParams>(&node.params)) {
+      BufferState& buffer = memory.buffers.at(freed->buffer);
+      buffer.unfreed = false;
+      buffer.freed_by_program = buffer.freed_elsewhere;
+    }
     const auto* allocation = std::get_if<MemoryAllocParams>(&node.params);
     if (allocation == nullptr) continue;
     BufferState& buffer = memory.buffers.at(allocation->buffer);
@@ -190,7 +208,7 @@ void apply(State& state, const Launch& c) {
     return add_child(parts, *capture, exec);
   if (exec.graph.has_memory) {
     if (state.unfreed_memory(exec.graph) && (exec.flags & kAutoFreeOnLaunch) == 0) return;  // the launch is refused
-    allocate(parts.memory, exec.graph);
+    allocate_and_free(parts.memory, exec.graph);
   }
   if (exec.graph.has_events) return launch_with_events(parts, c);
   // No documentation says that a graph without nodes orders anything; 7.2 and 6.4 give the stream no work.
@@ -214,6 +232,7 @@ Reason check(const State& state, const Patch& c) {
   const GraphState& graph = state.parts().graphs.of(c.target, c.id);
   if (Reason reason = holds_objects(graph)) return reason;
   if (Reason reason = names_freed_buffer(state, graph)) return reason;
+  if (Reason reason = freed_elsewhere(state, graph)) return reason;
   if (!exec) return {};
   return state.unfreed_memory(graph) ? Reason(kFreedFirst) : Reason();
 }

@@ -67,6 +67,11 @@ void export_command(Exporter& out, const Fail& /*command*/) {
 }
 
 template <>
+void export_command(Exporter& out, const FailBelow& /*command*/) {
+  out.refuse_command();
+}
+
+template <>
 void export_command(Exporter& out, const BadCall& c) {
   const BadCallForm* form = find_form(c);
   if (form == nullptr) return out.refuse("this call has no stand-alone form yet");

@@ -1,4 +1,4 @@
-// The rules of the commands about failures. Neither changes the state.
+// The rules of the commands about failures.
 #include "verify/commands/define_rules.h"
 #include "verify/errors/error_cases.h"
 
@@ -33,7 +33,23 @@ Reason check(const State& state, const BadCall& c) {
 template <>
 void apply(State&, const BadCall&) {}
 
+// ---- FailBelow
+
+template <>
+constexpr Traits kTraits<FailBelow>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
+
+template <>
+Reason check(const State&, const FailBelow& c) {
+  return c.nth == 0 ? Reason("calls are counted from 1") : Reason();
+}
+
+template <>
+void apply(State& state, const FailBelow& c) {
+  state.change().failing_below = c.call;
+}
+
 template struct Rules<Fail>;
 template struct Rules<BadCall>;
+template struct Rules<FailBelow>;
 
 }  // namespace verify

@@ -19,6 +19,12 @@ hip::Status run_command(Run& run, const Fail& c) {
   return {};
 }
 
+template <>
+hip::Status run_command(Run& run, const FailBelow& c) {
+  if (run.options.failures) run.platform.fail_below(c.call, c.nth);
+  return {};
+}
+
 // Bad calls do not go through the interposer, which counts, fails and poisons the program's own calls.
 template <>
 hip::Status run_command(Run& run, const BadCall& c) {

@@ -229,11 +229,9 @@ template <>
 Reason check(const State& state, const Destroy& c) {
   switch (c.target) {
     case Target::kGraph:
-      if (Reason reason = state.missing_graph(c.id)) return reason;
-      return state.unfreed_memory(*state.graph(c.id)) ? Reason(kFreedFirst) : Reason();
+      return state.missing_graph(c.id);
     case Target::kExec:
-      if (Reason reason = state.missing_exec(c.id)) return reason;
-      return state.unfreed_memory(state.exec(c.id)->graph) ? Reason(kFreedFirst) : Reason();
+      return state.missing_exec(c.id);
     case Target::kEvent:
       if (state.event_in_use(c.id)) return fmt::format("a graph has a node of v{}", c.id);
       return state.missing_event(c.id);

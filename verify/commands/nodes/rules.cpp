@@ -59,8 +59,9 @@ Reason check_added_node(const State& state, const AddNode& c) {
 Reason check_free_node(const State& state, const MemoryFreeParams& freed, Id id,
                        const std::vector<std::uint32_t>& after) {
   const BufferState* buffer = graph_memory(state, freed.buffer);
-  if (buffer == nullptr || buffer->graph != id) return fmt::format("g{} does not allocate b{}", id, freed.buffer);
+  if (buffer == nullptr) return fmt::format("no graph allocates b{}", freed.buffer);
   if (buffer->has_free_node) return fmt::format("a node frees b{} already", freed.buffer);
+  if (buffer->graph != id) return not_there(state, freed.buffer);
   for (const auto& [exec_id, exec] : state.execs()) {
     if (exec.alive && exec.origin == id) return fmt::format("e{} leaves b{} to others to free", exec_id, freed.buffer);
   }
@@ -114,7 +115,9 @@ static void note_memory_node(MemoryState& memory, GraphState& graph, const AddNo
     buffer.graph = c.graph;
     graph.addresses[allocation->buffer] = 0;
   } else {
-    memory.buffers.at(std::get<MemoryFreeParams>(c.params).buffer).has_free_node = true;
+    BufferState& buffer = memory.buffers.at(std::get<MemoryFreeParams>(c.params).buffer);
+    buffer.has_free_node = true;
+    buffer.freed_elsewhere = buffer.graph != c.graph;
   }
 }
 
@@ -241,6 +244,7 @@ Reason check_set_memory(const State& state, const SetNode& c) {
   if (is_memory_node(node.params)) return "HIP has no setter for memory nodes";
   const bool exec = c.target == Target::kExec;
   if (exec && state.unfreed_memory(graph)) return kFreedFirst;
+  if (Reason reason = freed_elsewhere(state, graph)) return reason;
   if (Reason reason = fills_memory(state, node, &c.params)) return reason;
   return names_memory(state, c.params,
                       {graph, exec ? state.exec(c.id)->origin : c.id, node.after, graph.index_of(c.node)});

@@ -2,6 +2,8 @@
 // interrupted goes on where it stopped.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hip/driver_nodes.h"
 #include "hip/errors.h"
 #include "hip/kernel_attributes.h"
@@ -61,6 +63,13 @@ Dependencies dependencies_of(const AddNode& c, const GraphObject& graph) {
     }
   }
   return found;
+}
+
+bool allocates(const GraphObject& graph, Id buffer) {
+  return std::ranges::any_of(graph.recording.nodes(), [buffer](const hip::RecordedNode& node) {
+    const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record);
+    return memory != nullptr && memory->buffer == buffer;
+  });
 }
 
 hip::Status add_node(Run& run, GraphObject& graph, const AddNode& c, hip::RecordedNode node,
@@ -208,6 +217,9 @@ hip::Status run_command(Run& run, const AddNode& c) {
     run.observation.unsupported = function;
     return missing_object();
   }
+  if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params);
+      freed != nullptr && !allocates(*graph, freed->buffer))
+    graph->addresses[freed->buffer] = run.graph_memory.live(freed->buffer);
   run.graph_memory.show_as_in(graph->addresses);
   if (!run.options.isolation) return add_nodes(run, *graph, c);
   // P2 within the graph: adding a node changes no other node.

@@ -106,6 +106,19 @@ void export_command(Exporter& out, const DestroyPool& c) {
   out.call(fmt::format("hipMemPoolDestroy(p{})", c.pool));
 }
 
+template <>
+void export_command(Exporter& out, const ManageGraphMemory& c) {
+  static constexpr const char* kNames[] = {"hipGraphMemAttrUsedMemCurrent", "hipGraphMemAttrUsedMemHigh",
+                                           "hipGraphMemAttrReservedMemCurrent", "hipGraphMemAttrReservedMemHigh"};
+  out.text().wait();
+  if (c.call == GraphMemoryCall::kTrim) return out.call("hipDeviceGraphMemTrim(0)");
+  const std::string value = local_name(out, "value");
+  out.text().line(fmt::format("uint64_t {} = 0;", value));
+  const std::string arguments = fmt::format("(0, {}, &{})", kNames[static_cast<std::size_t>(c.call)], value);
+  if (c.reset) out.text().must("hipDeviceSetGraphMemAttribute" + arguments);
+  out.call("hipDeviceGetGraphMemAttribute" + arguments);
+}
+
 template void export_family(StreamMemoryCommands, Exporter&, const Command&);
 
 }  // namespace verify

@@ -47,7 +47,7 @@ Reason names_memory(const State& state, const NodeParams& params, const NodePlac
   Reason reason = frozen_placed(state, params);
   const auto* child = std::get_if<ChildParams>(&params);
   if (child != nullptr && state.graph(child->graph)->has_memory)
-    return fmt::format("g{} has memory nodes, which HIP refuses in child graphs", child->graph);
+    return fmt::format("g{} has memory nodes, which CUDA documents as refused in child graphs", child->graph);
   for_each_ref(params, [&](const BufferRef& ref) {
     if (reason) return;
     const bool of_graph = graph_memory(state, ref.buffer) != nullptr;
@@ -76,6 +76,19 @@ Reason not_there(const State& state, Id id) {
   const BufferState* buffer = graph_memory(state, id);
   if (buffer == nullptr || buffer->unfreed) return {};
   return fmt::format("b{} is not there", id);
+}
+
+Reason freed_elsewhere(const State& state, const GraphState& graph) {
+  if (!graph.has_memory) return {};
+  for (const NodeState& node : graph.nodes) {
+    const auto* allocation = std::get_if<MemoryAllocParams>(&node.params);
+    const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
+    if (allocation == nullptr && freed == nullptr) continue;
+    const Id id = allocation != nullptr ? allocation->buffer : freed->buffer;
+    if (state.buffer(id)->freed_elsewhere)
+      return fmt::format("one graph allocates b{} and another frees it: both stay as they were recorded", id);
+  }
+  return {};
 }
 
 Reason freed_early(const GraphState& graph, const std::vector<std::uint32_t>& after, Id buffer) {

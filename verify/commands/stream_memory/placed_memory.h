@@ -6,6 +6,11 @@
 // preconditions here (verify/errors/cases.inc has the runtime's answers to violations). The refusal of a second launch
 // before the memory is freed is an observation.
 //
+// Memory that no node of its graph frees outlives the graph and the executable graph (the same guide: "Graph
+// destruction does not automatically free any live graph-allocated memory"). A free node of another graph may free it;
+// it is added while the memory is there. The graphs then stay as they were recorded: recorded again, they would not
+// name the same memory.
+//
 // New memory has undefined contents, so a memset of all of it comes before every other use. Only nodes of the graph
 // that allocates it name it, and the program's own work between launch and free. An executable graph is not patched
 // or set while its memory is allocated: a strategy that records the graph again would leave that memory behind.
@@ -44,6 +49,8 @@ struct NodePlace {
 [[nodiscard]] Reason holds_anything(const State& state, Id buffer);
 // Refuses memory of a graph that no launch has allocated, or that has been freed since.
 [[nodiscard]] Reason not_there(const State& state, Id buffer);
+// Refuses to record a graph again that allocates memory which another graph frees, or frees it.
+[[nodiscard]] Reason freed_elsewhere(const State& state, const GraphState& graph);
 // Refuses a free behind the nodes `after` that does not come behind every node that names the buffer.
 [[nodiscard]] Reason freed_early(const GraphState& graph, const std::vector<std::uint32_t>& after, Id buffer);
 // Refuses to replace a node that fills memory of its graph by `instead` (null: by nothing), which does not fill it.

@@ -22,6 +22,8 @@ Reason on_other_device(const State& state, Id stream) {
   return "what graphs and streams allocate is device 0's";
 }
 
+constexpr const char* kNoMemoryInto = "a graph that is captured into gets no memory nodes";
+
 BufferState allocated(std::uint64_t bytes) {
   BufferState buffer{bytes, bytes, MemoryKind::kDevice, 0, true};
   buffer.of_stream = true;
@@ -49,7 +51,7 @@ Reason check(const State& state, const MallocAsync& c) {
   }
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr) return on_other_device(state, c.stream);
-  if (capture->into) return "a graph that is captured into gets no memory nodes";
+  if (capture->into) return kNoMemoryInto;
   if (capture->graph.instances >= kMaxInstances) return "a graph of so many nodes is too large";
   return on_other_device(state, c.stream);
 }
@@ -85,11 +87,13 @@ CaptureAnswer answer(const State& state, const FreeAsync& c) {
   return answer_to_work(state, c.stream);
 }
 
-// HIP's header, hipFreeAsync: in a capture it has to be passed the address of a graph allocation.
+// HIP's header, hipFreeAsync: in a capture it has to be passed the address of a graph allocation, of this capture or of
+// a graph that was launched.
 static Reason check_captured_free(const CaptureState& capture, const State& state, const FreeAsync& c) {
   const BufferState& buffer = *state.buffer(c.buffer);
-  if (buffer.capture != capture.serial) return kMemoryInCapture;
+  if (!buffer.graph && buffer.capture != capture.serial) return kMemoryInCapture;
   if (buffer.has_free_node) return fmt::format("a node frees b{} already", c.buffer);
+  if (buffer.graph) return capture.into ? Reason(kNoMemoryInto) : not_there(state, c.buffer);
   return freed_early(capture.graph, capture.behind.at(c.stream), c.buffer);
 }
 
@@ -115,6 +119,9 @@ void apply(State& state, const FreeAsync& c) {
     node.params = MemoryFreeParams{c.buffer};
     node.ranges = {range};
     buffer.has_free_node = true;
+    buffer.freed_elsewhere = buffer.graph.has_value();
+    capture->graph.addresses[c.buffer] = 0;
+    capture->graph.has_memory = true;
     ++capture->graph.instances;
     return;
   }
@@ -226,6 +233,23 @@ void apply(State& state, const DestroyPool& c) {
   if (memory.pool_in_use == c.pool) memory.pool_in_use.reset();
 }
 
+// ---- ManageGraphMemory
+
+template <>
+constexpr Traits kTraits<ManageGraphMemory>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen,
+                                            kNoDevice,   kTwice,    kAgain};
+
+template <>
+Reason check(const State&, const ManageGraphMemory& c) {
+  const bool mark = c.call == GraphMemoryCall::kUsedHigh || c.call == GraphMemoryCall::kReservedHigh;
+  return c.reset && !mark ? Reason("only a high mark is reset") : Reason();
+}
+
+template <>
+void apply(State& state, const ManageGraphMemory&) {
+  state.change().finish_all();
+}
+
 template struct Rules<MallocAsync>;
 template struct Rules<FreeAsync>;
 template struct Rules<DeclarePool>;
@@ -234,5 +258,6 @@ template struct Rules<TrimPool>;
 template struct Rules<AccessPool>;
 template struct Rules<UsePool>;
 template struct Rules<DestroyPool>;
+template struct Rules<ManageGraphMemory>;
 
 }  // namespace verify

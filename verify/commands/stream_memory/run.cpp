@@ -1,4 +1,4 @@
-// How commands about stream-ordered memory and memory pools run.
+// How commands about stream-ordered memory, memory pools and the memory of graphs run.
 //
 // Statuses, the attributes of a pool after they are set, and the pool of a device are observed. A pool has to report at
 // least the memory that is taken from it and not freed. The runtime decides how much more a pool reports.
@@ -149,6 +149,49 @@ template <>
 hip::Status run_command(Run& run, const DestroyPool& c) {
   hip::Status status = hip::call<&hip::Api::hipMemPoolDestroy>(run.context.api, run.stream_memory.pool(c.pool));
   if (status) run.stream_memory.destroyed(c.pool);
+  return status;
+}
+
+namespace {
+
+constexpr int kGraphMemoryDevice = 0;
+
+hip::Result<std::uint64_t> graph_memory(const hip::Api& api, GraphMemoryCall attribute) {
+  std::uint64_t value = 0;
+  hip::Status status = hip::call<&hip::Api::hipDeviceGetGraphMemAttribute>(
+      api, kGraphMemoryDevice, static_cast<hipGraphMemAttributeType>(attribute), &value);
+  if (!status) return status.error();
+  return value;
+}
+
+hip::Status reset_mark(const hip::Api& api, GraphMemoryCall attribute) {
+  std::uint64_t zero = 0;
+  return hip::call<&hip::Api::hipDeviceSetGraphMemAttribute>(api, kGraphMemoryDevice,
+                                                             static_cast<hipGraphMemAttributeType>(attribute), &zero);
+}
+
+}  // namespace
+
+template <>
+hip::Status run_command(Run& run, const ManageGraphMemory& c) {
+  const hip::Api& api = run.context.api;
+  if (api.hipDeviceGetGraphMemAttribute == nullptr || api.hipDeviceSetGraphMemAttribute == nullptr ||
+      api.hipDeviceGraphMemTrim == nullptr)
+    return lacking(run.context, "hipDeviceGetGraphMemAttribute");
+  if (hip::Status waited = synchronize_devices(api, run.context.devices); !waited) return waited;
+  const bool trims = c.call == GraphMemoryCall::kTrim;
+  hip::Status status;
+  if (trims) status = hip::call<&hip::Api::hipDeviceGraphMemTrim>(api, kGraphMemoryDevice);
+  if (c.reset) status = reset_mark(api, c.call);
+  if (!status) return status;
+  const hip::Result<std::uint64_t> value = graph_memory(api, trims ? GraphMemoryCall::kReserved : c.call);
+  if (!value) return value.error();
+  const std::uint64_t live = run.graph_memory.live_bytes();
+  if (c.call == GraphMemoryCall::kUsedHigh || c.call == GraphMemoryCall::kReservedHigh) return status;
+  const bool settled = live == 0 && (trims || c.call == GraphMemoryCall::kUsed);
+  run.attempt.seen = value.value() < live               ? "less than its memory"
+                     : settled && value.value() != live ? "more than its memory"
+                                                        : "its memory";
   return status;
 }
 

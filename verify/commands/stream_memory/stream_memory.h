@@ -1,4 +1,5 @@
-// The family of commands about stream-ordered memory and its pools.
+// The family of commands about stream-ordered memory and its pools, and about the memory that a device keeps for
+// graphs.
 #pragma once
 
 #include "verify/commands/fields.h"
@@ -34,8 +35,8 @@ struct FreeAsync {
     return describe_command(
         "free_async",
         "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
-        "stream's memory ends with it. On a stream that captures it becomes a free node, of memory of that "
-        "capture and behind everything that names it.",
+        "stream's memory ends with it. On a stream that captures it becomes a free node, of memory that a launched "
+        "graph allocated, or of that capture and behind everything that names it.",
         kDrawnByHand, kDescribedByFields, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
         NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true});
   }
@@ -130,7 +131,31 @@ struct DestroyPool {
   bool operator==(const DestroyPool&) const = default;
 };
 
-using StreamMemoryCommands =
-    CommandList<MallocAsync, FreeAsync, DeclarePool, AskPool, TrimPool, AccessPool, UsePool, DestroyPool>;
+// hipDeviceGetGraphMemAttribute and hipDeviceSetGraphMemAttribute in the order of HIP's numbers; hipDeviceGraphMemTrim.
+enum class GraphMemoryCall : std::uint8_t { kUsed, kUsedHigh, kReserved, kReservedHigh, kTrim };
+inline constexpr std::array<std::string_view, 5> kGraphMemoryWords = {"used", "used_high", "reserved", "reserved_high",
+                                                                      "trim"};
+// Asks for an attribute, after it was set to 0 where `reset` says so, or trims. Waits for the devices first.
+struct ManageGraphMemory {
+  GraphMemoryCall call = GraphMemoryCall::kUsed;
+  bool reset = false;
+  static constexpr auto spec() {
+    return describe_command(
+        "graph_memory",
+        "The memory that device 0 keeps for graphs: asks for an attribute (`hipDeviceGetGraphMemAttribute`; a high "
+        "mark "
+        "may be `reset` first), or `trim` (`hipDeviceGraphMemTrim`). Waits for all work first. For `used`, `reserved` "
+        "and `trim` the observation is whether at least the bytes that launches allocated and nothing has freed are "
+        "there, and without such bytes whether 0 are used, or reserved after a `trim`. High marks: only the status.",
+        drawn(Topic::kGraphMemory, 1), kNoDeviation,
+        ChoiceField{&ManageGraphMemory::call, kGraphMemoryWords, "an attribute or trim",
+                    "the attributes are used, used_high, reserved and reserved_high; or trim", "graph memory "},
+        FlagKey{"reset", &ManageGraphMemory::reset, "reset of a high mark"});
+  }
+  bool operator==(const ManageGraphMemory&) const = default;
+};
+
+using StreamMemoryCommands = CommandList<MallocAsync, FreeAsync, DeclarePool, AskPool, TrimPool, AccessPool, UsePool,
+                                         DestroyPool, ManageGraphMemory>;
 
 }  // namespace verify

@@ -3,6 +3,11 @@
 
 namespace verify {
 
+bool describe_events(EventEmitter& out, const DeclareStream& /*command*/) {
+  out.set_op("stream");
+  return out.emit();
+}
+
 bool describe_events(EventEmitter& out, const Enqueue& c) {
   out.set_op("on");
   out.stream(c.stream);

@@ -16,7 +16,7 @@ struct DeclareStream {
                "stream",
                "A stream. Its flags and its priority (taken into the device's range) are observations. `s0` is the "
                "null stream and exists already. `per_thread` names `hipStreamPerThread` of the program's own thread.",
-               kDrawnByHand, kNoDeviation, NameField{&DeclareStream::stream, 's', kIsNew},
+               kDrawnByHand, kDescribedByHand, NameField{&DeclareStream::stream, 's', kIsNew},
                FlagKey{"nonblocking", &DeclareStream::non_blocking, "non-blocking stream"},
                PriorityKey{"priority", &DeclareStream::priority, "stream with a priority"},
                FlagKey{"per_thread", &DeclareStream::per_thread, "per-thread stream"},
@@ -25,6 +25,7 @@ struct DeclareStream {
   }
   bool operator==(const DeclareStream&) const = default;
 };
+bool describe_events(EventEmitter& out, const DeclareStream& c);
 struct Synchronize {
   Target target = Target::kDevice;
   Id id = 0;
