@@ -109,7 +109,7 @@ bool run(hipFunction_t function) {
 bool errors_have_names() {
   const char* name = hipGetErrorName(hipErrorStreamCaptureUnsupported);
   const char* text = hipGetErrorString(hipErrorStreamCaptureUnsupported);
-  for (int i = -1; i < 1100; ++i) {
+  for (int i = 0; i < 1100; ++i) {
     const auto error = static_cast<hipError_t>(i);
     if (!expect(std::strncmp(hipGetErrorName(error), "hip", 3) == 0, "a name begins with hip")) return false;
     if (!expect(std::strncmp(hipGetErrorString(error), "hip", 3) != 0, "a text is no name")) return false;
