@@ -12,8 +12,8 @@
 
 namespace fuzz {
 
-inline constexpr std::size_t kMaxFeatures = 256;
-inline constexpr std::size_t kMaxPairs = 4096;  // of operations and states
+inline constexpr std::size_t kMaxFeatures = 512;
+inline constexpr std::size_t kMaxPairs = 8192;  // of operations and states
 inline constexpr std::size_t kVerdicts = 7;
 
 // Deals out the places of a shard's programs to its workers, in their order.
