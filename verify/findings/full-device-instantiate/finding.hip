@@ -1,4 +1,4 @@
-// Instantiating a graph with two roots on a device without free memory crashes.
+// Instantiating a graph with two paths on a device without free memory crashes.
 // The story: finding.toml.
 #include "../full_device.h"
 
