@@ -21,6 +21,8 @@ using MadeObjects = std::map<std::uint64_t, std::uint64_t>;
 
 class ThreadsOfLog {
  public:
+  static constexpr std::size_t kMaxHeld = 100000;  // a capture that nobody ends does not hold lines for ever
+
   // `take` gets the lines in their new order, without the numbers of threads.
   explicit ThreadsOfLog(std::function<void(std::string_view)> take) : take_(std::move(take)) {}
   // Lines are views of the log, which outlives this.
@@ -33,8 +35,6 @@ class ThreadsOfLog {
     std::uint64_t thread = 0;
     std::string_view text;
   };
-  static constexpr std::size_t kMaxHeld = 100000;  // a capture that nobody ends does not hold lines for ever
-
   void order(const Line& line);
   void of_capture(const Line& line);
   [[nodiscard]] std::vector<Line> end_capture();

@@ -1,0 +1,105 @@
+// Logs of the recorder, written here by hand: the order that the lines of several threads get, and the program that a
+// log becomes. Thread 0 has no number in a log.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fuzz/recorded_threads.h"
+
+namespace {
+
+using testing::ElementsAre;
+using Lines = std::vector<std::string>;
+
+Lines ordered(const Lines& log) {
+  Lines order;
+  fuzz::ThreadsOfLog threads([&order](std::string_view line) { order.emplace_back(line); });
+  for (const std::string& line : log) threads.line(line);
+  threads.finish();
+  return order;
+}
+
+TEST(ThreadsOfLog, WithoutACaptureTheOrderIsTheLogs) {
+  EXPECT_THAT(ordered({"alloc device a000 100", "@ 1 stream b0 0 0", "sync device 0", "@ a sync device 0"}),
+              ElementsAre("alloc device a000 100", "stream b0 0 0", "sync device 0", "sync device 0"));
+}
+
+TEST(ThreadsOfLog, LinesOfOtherThreadsComeBehindTheCapture) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "work a0 fill a000 0 1 10 1 0", "@ 1 alloc device b000 100",
+                       "endcapture a0 d0", "launch e0 a0"}),
+              ElementsAre("capture a0 1", "work a0 fill a000 0 1 10 1 0", "endcapture a0 d0", "graph c0",
+                          "alloc device b000 100", "launch e0 a0"));
+}
+
+TEST(ThreadsOfLog, CapturesOfTwoThreadsComeOneBehindTheOther) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 capture b0 1", "work a0 empty", "@ 1 work b0 empty", "endcapture a0 d0",
+                       "sync device 0", "@ 1 endcapture b0 d1"}),
+              ElementsAre("capture a0 1", "work a0 empty", "endcapture a0 d0", "capture b0 1", "work b0 empty",
+                          "endcapture b0 d1", "sync device 0"));
+}
+
+TEST(ThreadsOfLog, ContentsOfHostMemoryComeBehindTheCaptureWhicheverThreadFoundThem) {
+  for (const std::string thread : {"", "@ 1 "}) {
+    EXPECT_THAT(ordered({"capture a0 1", thread + "host a000 2 =0102", "endcapture a0 d0"}),
+                ElementsAre("capture a0 1", "endcapture a0 d0", "host a000 2 =0102"));
+  }
+}
+
+TEST(ThreadsOfLog, ACapturingThreadThatNamesWhatAHeldLineMadeComesBehindThatLine) {
+  const Lines inside = {"capture a0 1", "alloc device b000 100", "work a0 fill b010 0 1 10 1 0", "endcapture a0 d0"};
+  EXPECT_EQ(ordered({inside[0], "@ 1 " + inside[1], inside[2], inside[3]}), inside);
+  EXPECT_THAT(ordered({inside[0], "@ 1 " + inside[1], "work a0 fill b100 0 1 10 1 0", inside[3]}),
+              ElementsAre(inside[0], "work a0 fill b100 0 1 10 1 0", inside[3], inside[1]))
+      << "one past the end is not in the memory";
+}
+
+TEST(ThreadsOfLog, APointerInTheArgumentsOfAKernelNamesMemory) {
+  const auto kernel = [](const std::string& bytes) {
+    return "work a0 kernel 1 1 1 1 1 1 0 k - params 0 value =" + bytes;
+  };
+  for (const std::string bytes : {"20b0000000000000", "ffffffffffffffff20b0000000000000"}) {
+    EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", kernel(bytes), "endcapture a0 d0"}),
+                ElementsAre("capture a0 1", "alloc device b000 100", kernel(bytes), "endcapture a0 d0"));
+  }
+  for (const std::string bytes : {"20b1000000000000", "00000020b0000000"}) {
+    EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", kernel(bytes), "endcapture a0 d0"}),
+                ElementsAre("capture a0 1", kernel(bytes), "endcapture a0 d0", "alloc device b000 100"));
+  }
+}
+
+TEST(ThreadsOfLog, AnAddressIsFreedBeforeTheCapturingThreadGetsItAgain) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 free b000", "alloc device b000 100", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "free b000", "alloc device b000 100", "endcapture a0 d0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 gone graph c0", "graph c0", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "gone graph c0", "graph c0", "endcapture a0 d0"));
+}
+
+TEST(ThreadsOfLog, AnotherThreadThatNamesTheStreamKeepsTheLogsOrder) {
+  EXPECT_THAT(ordered({"capture a0 2", "@ 1 graph c0", "@ 1 work a0 empty", "@ 1 graph c1", "endcapture a0 d0"}),
+              ElementsAre("capture a0 2", "graph c0", "work a0 empty", "graph c1", "endcapture a0 d0"));
+}
+
+TEST(ThreadsOfLog, ACaptureThatCannotBeEndedIsOver) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipStreamEndCapture 385", "sync device 0"}),
+              ElementsAre("capture a0 1", "failed hipStreamEndCapture 385", "graph c0", "sync device 0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipMalloc 2", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "failed hipMalloc 2", "endcapture a0 d0", "graph c0"));
+}
+
+TEST(ThreadsOfLog, ACaptureEndsWithItsStream) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "gone stream a0", "sync device 0"}),
+              ElementsAre("capture a0 1", "gone stream a0", "graph c0", "sync device 0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "gone stream b0", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "gone stream b0", "endcapture a0 d0", "graph c0"));
+}
+
+TEST(ThreadsOfLog, ACaptureThatNobodyEndsHoldsABoundedNumberOfLines) {
+  Lines log = {"capture a0 1"};
+  for (std::size_t i = 0; i < fuzz::ThreadsOfLog::kMaxHeld; ++i) log.emplace_back("@ 1 sync device 0");
+  log.emplace_back("work a0 empty");
+  EXPECT_EQ(ordered(log)[1], "work a0 empty");
+  log.insert(log.end() - 1, "@ 1 sync device 0");
+  EXPECT_EQ(ordered(log).back(), "work a0 empty");
+  EXPECT_EQ(ordered(log).size(), log.size());
+}
+
+}  // namespace
