@@ -71,18 +71,16 @@ void ThreadsOfLog::line(std::string_view text) {
 void ThreadsOfLog::order(const Line& line) {
   LogWords words(line.text);
   const std::string verb = words.word();
-  if (!capturing_) {
-    if (verb == "capture") {
-      capturing_ = true;
-      thread_ = line.thread;
-      stream_ = words.number();
-    }
-    return take_(line.text);
+  if (open_.empty()) {
+    take_(line.text);
+    thread_ = line.thread;
+    if (verb == "capture") begins(words.number());
+    return;
   }
   // The memory that the host wrote is compared at every call, whichever thread wrote it.
   if (line.thread == thread_ && verb != "host") return of_capture(line);
   while (!words.at_end()) {
-    if (words.number() != stream_) continue;
+    if (!captured_.contains(words.number())) continue;
     release();
     return take_(line.text);
   }
@@ -90,16 +88,36 @@ void ThreadsOfLog::order(const Line& line) {
   if (held_.size() > kMaxHeld) release();
 }
 
+void ThreadsOfLog::begins(std::uint64_t stream) {
+  open_.insert(stream);
+  captured_.insert(stream);
+}
+
 void ThreadsOfLog::of_capture(const Line& line) {
-  if (touches_held(line.text)) {
-    release();
-    return order(line);
-  }
+  if (touches_held(line.text)) put_held();
   take_(line.text);
   LogWords words(line.text);
   const std::string verb = words.word();
-  const bool failed = verb == "failed" && words.word() == "hipStreamEndCapture";
-  if (failed || (verb == "endcapture" && words.number() == stream_) || ended_by(verb, words) == stream_) go_on();
+  if (verb == "capture") return begins(words.number());
+  if (verb == "record") {
+    const std::uint64_t event = words.number();
+    if (captured_.contains(words.number())) {
+      captured_.insert(event);
+    } else {
+      captured_.erase(event);
+    }
+  }
+  if (verb == "wait") {
+    const std::uint64_t stream = words.number();
+    if (captured_.contains(words.number())) captured_.insert(stream);
+  }
+  if (const std::uint64_t ended = ended_by(verb, words); ended != 0) {
+    open_.erase(ended);
+    captured_.erase(ended);
+  }
+  if (verb == "endcapture") open_.erase(words.number());
+  // The line does not say which stream could not end its capture.
+  if (open_.empty() || (verb == "failed" && words.word() == "hipStreamEndCapture")) go_on();
 }
 
 void ThreadsOfLog::hold(const Line& line) {
@@ -124,20 +142,27 @@ bool ThreadsOfLog::touches_held(std::string_view text) const {
   return false;
 }
 
-std::vector<ThreadsOfLog::Line> ThreadsOfLog::end_capture() {
-  capturing_ = false;
+std::vector<ThreadsOfLog::Line> ThreadsOfLog::take_held() {
   made_.clear();
   ended_.clear();
   return std::exchange(held_, {});
 }
 
+void ThreadsOfLog::put_held() {
+  for (const Line& line : take_held()) take_(line.text);
+}
+
 void ThreadsOfLog::release() {
-  for (const Line& line : end_capture()) take_(line.text);
+  open_.clear();
+  captured_.clear();
+  put_held();
 }
 
 // A held line may begin the next capture.
 void ThreadsOfLog::go_on() {
-  for (const Line& line : end_capture()) order(line);
+  open_.clear();
+  captured_.clear();
+  for (const Line& line : take_held()) order(line);
 }
 
 }  // namespace fuzz

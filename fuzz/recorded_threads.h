@@ -3,8 +3,12 @@
 // A log has the calls of all threads in the order in which they returned. While one thread captures, others may do
 // things that a program may not do during a capture. Nothing that is captured runs before the capture ends, so the
 // lines of other threads may as well come behind it: they are put there. Each thread keeps its order, and lines outside
-// of captures keep theirs. Where a thread in a capture names an object that a held line makes or ends, or another
-// thread names the stream that captures, the lines stay in the order of the log.
+// of captures keep theirs. A line that is put behind is held until then.
+// - If a line of the capturing thread names an object that a held line makes, or makes one at an address that a held
+//   line frees, the held lines come before it.
+// - If another thread names a stream or an event of the capture, the order from there to the next capture is the log's.
+//   Streams join a capture by waiting for its events. A thread may begin a capture while it captures: lines are held
+//   until both have ended.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +39,21 @@ class ThreadsOfLog {
     std::uint64_t thread = 0;
     std::string_view text;
   };
+
   void order(const Line& line);
   void of_capture(const Line& line);
-  [[nodiscard]] std::vector<Line> end_capture();
+  void begins(std::uint64_t stream);
   void hold(const Line& line);
+  [[nodiscard]] std::vector<Line> take_held();
+  void put_held();
   void release();
   void go_on();
   [[nodiscard]] bool touches_held(std::string_view text) const;
 
   const std::function<void(std::string_view)> take_;
-  bool capturing_ = false;
-  std::uint64_t thread_ = 0, stream_ = 0;  // that captures
+  std::uint64_t thread_ = 0;          // that captures
+  std::set<std::uint64_t> open_;      // the streams on which it has begun a capture and not ended it
+  std::set<std::uint64_t> captured_;  // these, the streams that joined, and the events that were recorded in a capture
   std::vector<Line> held_;
   MadeObjects made_;               // by held lines
   std::set<std::uint64_t> ended_;  // handles and addresses of objects, by held lines

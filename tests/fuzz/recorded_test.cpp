@@ -78,6 +78,44 @@ TEST(ThreadsOfLog, AnotherThreadThatNamesTheStreamKeepsTheLogsOrder) {
               ElementsAre("capture a0 2", "graph c0", "work a0 empty", "graph c1", "endcapture a0 d0"));
 }
 
+TEST(ThreadsOfLog, AnotherThreadThatNamesAStreamThatJoinedKeepsTheLogsOrder) {
+  const Lines log = {"capture a0 2", "record e0 a0",      "wait b0 e0",
+                     "@ 1 graph c0", "@ 1 work b0 empty", "endcapture a0 d0"};
+  EXPECT_THAT(ordered(log), ElementsAre(log[0], log[1], log[2], "graph c0", "work b0 empty", log[5]));
+  EXPECT_THAT(ordered({log[0], log[1], "wait b0 e1", log[3], log[4], log[5]}),
+              ElementsAre(log[0], log[1], "wait b0 e1", log[5], "graph c0", "work b0 empty"))
+      << "the stream waits for an event of something else";
+  EXPECT_THAT(ordered({log[0], log[1], "record e0 f0", log[2], log[3], log[4], log[5]}),
+              ElementsAre(log[0], log[1], "record e0 f0", log[2], log[5], "graph c0", "work b0 empty"))
+      << "the event is recorded again, outside of the capture";
+}
+
+TEST(ThreadsOfLog, AnotherThreadsStreamThatWaitsForAnEventOfTheCaptureKeepsTheLogsOrder) {
+  EXPECT_THAT(ordered({"capture a0 2", "record e0 a0", "@ 1 wait b0 e0", "@ 1 work b0 empty", "endcapture a0 d0"}),
+              ElementsAre("capture a0 2", "record e0 a0", "wait b0 e0", "work b0 empty", "endcapture a0 d0"));
+}
+
+TEST(ThreadsOfLog, AStreamThatWasDestroyedIsNoLongerInTheCapture) {
+  EXPECT_THAT(
+      ordered(
+          {"capture a0 2", "record e0 a0", "wait b0 e0", "gone stream b0", "@ 1 stream b0 0 0", "endcapture a0 d0"}),
+      ElementsAre("capture a0 2", "record e0 a0", "wait b0 e0", "gone stream b0", "endcapture a0 d0", "stream b0 0 0"));
+}
+
+TEST(ThreadsOfLog, LinesAreHeldUntilAllCapturesOfTheThreadHaveEnded) {
+  EXPECT_THAT(ordered({"capture a0 1", "capture b0 1", "@ 1 graph c0", "endcapture a0 d0", "@ 1 graph c1",
+                       "work b0 empty", "endcapture b0 d1", "sync device 0"}),
+              ElementsAre("capture a0 1", "capture b0 1", "endcapture a0 d0", "work b0 empty", "endcapture b0 d1",
+                          "graph c0", "graph c1", "sync device 0"));
+}
+
+TEST(ThreadsOfLog, TheCaptureGoesOnBehindLinesThatItNeeded) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", "work a0 fill b000 0 1 10 1 0", "@ 1 graph c0",
+                       "work a0 empty", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "alloc device b000 100", "work a0 fill b000 0 1 10 1 0", "work a0 empty",
+                          "endcapture a0 d0", "graph c0"));
+}
+
 TEST(ThreadsOfLog, ACaptureThatCannotBeEndedIsOver) {
   EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipStreamEndCapture 385", "sync device 0"}),
               ElementsAre("capture a0 1", "failed hipStreamEndCapture 385", "graph c0", "sync device 0"));
