@@ -5,10 +5,15 @@
 // lines of other threads may as well come behind it: they are put there. Each thread keeps its order, and lines outside
 // of captures keep theirs. A line that is put behind is held until then.
 // - If a line of the capturing thread names an object that a held line makes, or makes one at an address that a held
-//   line frees, the held lines come before it.
+//   line frees, the held lines come before it. So they do if it names an object that a held line names, unless it is
+//   work that is captured.
 // - If another thread names a stream or an event of the capture, the order from there to the next capture is the log's.
 //   Streams join a capture by waiting for its events. A thread may begin a capture while it captures: lines are held
 //   until both have ended.
+//
+// Not checked: memory that a graph uses when it is launched, since a launch names only the executable graph, and
+// objects that the log does not make. Where hipStreamEndCapture fails, all captures of the thread count as ended, for
+// the log does not say which one it was.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +43,7 @@ class ThreadsOfLog {
   struct Line {
     std::uint64_t thread = 0;
     std::string_view text;
+    std::vector<std::uint64_t> uses;  // the objects that it names, if a capture was open when it was logged
   };
 
   void order(const Line& line);
@@ -48,15 +54,17 @@ class ThreadsOfLog {
   void put_held();
   void release();
   void go_on();
-  [[nodiscard]] bool touches_held(std::string_view text) const;
+  [[nodiscard]] bool touches_held(const Line& line) const;
 
   const std::function<void(std::string_view)> take_;
   std::uint64_t thread_ = 0;          // that captures
   std::set<std::uint64_t> open_;      // the streams on which it has begun a capture and not ended it
   std::set<std::uint64_t> captured_;  // these, the streams that joined, and the events that were recorded in a capture
+  MadeObjects alive_;                 // where the log is
   std::vector<Line> held_;
   MadeObjects made_;               // by held lines
   std::set<std::uint64_t> ended_;  // handles and addresses of objects, by held lines
+  std::set<std::uint64_t> used_;   // objects that held lines name
 };
 
 }  // namespace fuzz

@@ -73,6 +73,51 @@ TEST(ThreadsOfLog, AnAddressIsFreedBeforeTheCapturingThreadGetsItAgain) {
               ElementsAre("capture a0 1", "gone graph c0", "graph c0", "endcapture a0 d0"));
 }
 
+// A log in which thread 1 does `other` while thread 0 captures, before thread 0 does `own`.
+Lines beside(const std::string& other, const std::string& own) {
+  return ordered({"stream b0 0 0", "alloc device b000 100", "instantiate e0 c0 plain 0", "capture a0 1", "@ 1 " + other,
+                  own, "endcapture a0 d0"});
+}
+auto is_in_the_logs_order(const std::string& other, const std::string& own) {
+  return ElementsAre("stream b0 0 0", "alloc device b000 100", "instantiate e0 c0 plain 0", "capture a0 1", other, own,
+                     "endcapture a0 d0");
+}
+auto is_in_the_captures_order(const std::string& other, const std::string& own) {
+  return ElementsAre("stream b0 0 0", "alloc device b000 100", "instantiate e0 c0 plain 0", "capture a0 1", own,
+                     "endcapture a0 d0", other);
+}
+
+TEST(ThreadsOfLog, WhatAHeldLineUsesIsUsedBeforeTheCapturingThreadEndsIt) {
+  const std::string launch = "launch e0 0",
+                    pointer = "work b0 kernel 1 1 1 1 1 1 0 k - params 0 pointer =20b0000000000000";
+  for (const auto& [other, own] : {std::pair<std::string, std::string>{launch, "gone exec e0"},
+                                   {"work b0 fill b010 0 1 10 1 0", "free b000"},
+                                   {pointer, "free b000"},
+                                   {"launch e0 b0", "gone stream b0"}}) {
+    EXPECT_THAT(beside(other, own), is_in_the_logs_order(other, own));
+  }
+  EXPECT_THAT(beside(launch, "gone exec e1"), is_in_the_captures_order(launch, "gone exec e1"));
+  EXPECT_THAT(beside(pointer, "free c000"), is_in_the_captures_order(pointer, "free c000"));
+}
+
+TEST(ThreadsOfLog, OnlyCapturedWorkOvertakesAHeldLineThatNamesTheSameObject) {
+  const std::string fill = "work b0 fill b010 0 1 10 1 0";
+  for (const std::string own :
+       {"copied 5000 b000 10 2 0", "work f0 copy 5000 b0ff 1 2", "sync stream b0", "free b000", "capture b0 1"}) {
+    EXPECT_THAT(beside(fill, own), is_in_the_logs_order(fill, own)) << own;
+  }
+  for (const std::string own : {"work a0 fill b010 0 1 10 1 0", "copied 5000 b100 10 2 0", "sync stream f0"}) {
+    EXPECT_THAT(beside(fill, own), is_in_the_captures_order(fill, own)) << own;
+  }
+  EXPECT_THAT(beside("host b000 2 =0102", "free b000"), is_in_the_logs_order("host b000 2 =0102", "free b000"));
+}
+
+TEST(ThreadsOfLog, AnObjectThatIsGoneIsNotTheOneWithItsHandle) {
+  const Lines log = {"event e0 0",        "gone event e0", "capture a0 1",
+                     "@ 1 sync event e0", "gone event e0", "endcapture a0 d0"};
+  EXPECT_THAT(ordered(log), ElementsAre(log[0], log[1], log[2], log[4], log[5], "sync event e0"));
+}
+
 TEST(ThreadsOfLog, AnotherThreadThatNamesTheStreamKeepsTheLogsOrder) {
   EXPECT_THAT(ordered({"capture a0 2", "@ 1 graph c0", "@ 1 work a0 empty", "@ 1 graph c1", "endcapture a0 d0"}),
               ElementsAre("capture a0 2", "graph c0", "work a0 empty", "graph c1", "endcapture a0 d0"));
