@@ -181,8 +181,8 @@ uint64_t from_threads(const Kernels& kernels, int steps) {
   return sums[0] ^ sums[1] * 3 ^ sums[2] * 7;
 }
 
-// A kernel that is nobody's but this program's.
-uint64_t with_kernels_of_its_own(const Kernels& kernels) {
+// A kernel that is nobody's but this program's. Its module is loaded once more, and unloaded, which a capture forbids.
+uint64_t with_kernels_of_its_own(const Kernels& kernels, const char* path) {
   uint32_t* memory = nullptr;
   HIP(hipMalloc(reinterpret_cast<void**>(&memory), 4096));
   HIP(hipMemset(memory, 0, 4096));
@@ -191,6 +191,16 @@ uint64_t with_kernels_of_its_own(const Kernels& kernels) {
   HIP(hipModuleLaunchKernel(kernels["append"], 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
   HIP(hipDeviceSynchronize());
   HIP(hipFree(memory));
+  hipModule_t module = nullptr;
+  hipStream_t stream = nullptr;
+  hipGraph_t graph = nullptr;
+  HIP(hipModuleLoad(&module, path));
+  HIP(hipStreamCreate(&stream));
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  const hipError_t refused = hipModuleUnload(module), over = hipStreamEndCapture(stream, &graph);
+  if (refused == hipSuccess || over == hipSuccess) std::exit(1);
+  HIP(hipStreamDestroy(stream));
+  HIP(hipModuleUnload(module));
   return 0;
 }
 
@@ -239,7 +249,7 @@ int main(int argc, char** argv) {
   if (mode == "capture") sum = by_capture(kernels, steps);
   if (mode == "eager" || mode == "fork") sum = eagerly(kernels, steps, child == 0 ? 20 : 21);
   if (mode == "threads") sum = from_threads(kernels, steps);
-  if (mode == "foreign") sum = with_kernels_of_its_own(kernels);
+  if (mode == "foreign") sum = with_kernels_of_its_own(kernels, argv[1]);
   if (mode == "pitched") sum = with_calls_of_its_own(kernels, steps);
   if (mode == "large") sum = with_large_contents();
   if (mode == "crash") {

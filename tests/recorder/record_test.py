@@ -96,6 +96,8 @@ class Recorder(unittest.TestCase):
         self.assertEqual(len(objects), 1)
         text = self.program.read_text(encoding="utf-8")
         self.assertRegex(text, rf"kernel \S* ?append@{objects[0].stem} .*a1=5")
+        self.assertRegex(text, r"capture s1 .*\n# not recorded: hipModuleUnload answered \d+\n")
+        self.assertEqual(text.count("# not recorded: the-end-of-a-module\n"), 1)
         self.assertTrue(objects[0].read_bytes().startswith(b"\x7fELF"))
         self.replays(self.program)
 
