@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fuzz/recorded_program.h"
 #include "fuzz/recorded_threads.h"
 
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
 using Lines = std::vector<std::string>;
 
 Lines ordered(const Lines& log) {
@@ -183,6 +187,48 @@ TEST(ThreadsOfLog, ACaptureThatNobodyEndsHoldsABoundedNumberOfLines) {
   log.insert(log.end() - 1, "@ 1 sync device 0");
   EXPECT_EQ(ordered(log).back(), "work a0 empty");
   EXPECT_EQ(ordered(log).size(), log.size());
+}
+
+fuzz::RecordedProgram program_of(const Lines& log) {
+  std::string text;
+  for (const std::string& line : log) text += line + "\n";
+  return fuzz::program_of_log(text, {"a comment"});
+}
+
+TEST(ProgramOfLog, LinesBecomeCommands) {
+  const fuzz::RecordedProgram program =
+      program_of({"alloc device b000 100", "stream a0 1 0", "copied b010 5000 2 1 =0102",
+                  "work a0 fill b000 0 1 10 1 0", "copied 5000 b000 10 2 ab", "free b000"});
+  EXPECT_EQ(program.text,
+            "hgcheck-program 1\n# a comment\nplacement native\nbuffer b0 256\nstream s1 nonblocking\n"
+            "write b0 at=16 hex=0102\non s1 memset dst=b0+0 value=0 element=1 width=16\nread b0\nfree b0\n");
+  EXPECT_TRUE(program.not_recorded.empty());
+  ASSERT_THAT(program.reads, ElementsAre(Key(8)));
+  EXPECT_EQ(program.reads.begin()->second.hash, 0xab);
+}
+
+TEST(ProgramOfLog, UnfinishedLinesAndWhatHasNoCommandAreNoCommands) {
+  const fuzz::RecordedProgram program = program_of({"alloc dev" + std::string(4, '\0') + "alloc device b000 100",
+                                                    "other hipMemcpy2D", "failed hipMalloc 2", "lost a-thing"});
+  EXPECT_THAT(program.text, HasSubstr("native\nbuffer b0 256\n# not recorded: hipMemcpy2D has no command\n"
+                                      "# not recorded: hipMalloc answered 2\n# not recorded: a-thing\n"));
+  EXPECT_EQ(program.not_recorded.size(), 3);
+}
+
+TEST(ProgramOfLog, AnotherThreadsAllocationComesBehindTheCapture) {
+  const fuzz::RecordedProgram program =
+      program_of({"stream a0 1 0", "capture a0 0", "@ 1 alloc device b000 100", "work a0 empty", "endcapture a0 d0"});
+  EXPECT_THAT(program.text, HasSubstr("endcapture s1 g0\nbuffer b0 256\n"));
+}
+
+TEST(ProgramOfLog, APatternStandsForContentsThatAreAWholeBuffer) {
+  const std::string allocation = "alloc device b000 600000";
+  EXPECT_THAT(program_of({allocation, "copied b000 5000 600000 1 #ff"}).text, HasSubstr("write b0 seed=255\n"));
+  for (const std::string part : {"copied b000 5000 5fffff 1 #ff", "copied b010 5000 5ffff0 1 #ff"}) {
+    const fuzz::RecordedProgram program = program_of({allocation, part});
+    EXPECT_THAT(program.text, Not(HasSubstr("\nwrite")));
+    EXPECT_THAT(program.text, HasSubstr("nothing stands for them, for they are a part of a buffer"));
+  }
 }
 
 }  // namespace
