@@ -146,10 +146,10 @@ class Conversion {
       if (overlaps) return note("host memory that overlaps other host memory of a copy");
       return text_.say_first(declare(kind, address, bytes));
     }
-    const std::optional<std::string> place = objects_.ref(address);
-    if (place) write(*place, words.word());
+    if (objects_.ref(address)) write(address, bytes, words.word());
   }
-  void write(const std::string& place, const std::string& data) {
+  void write(std::uint64_t address, std::uint64_t bytes, const std::string& data) {
+    const std::string place = objects_.ref(address).value();
     const std::size_t plus = place.find('+');
     if (data.starts_with("=")) {
       const std::string hex = data.substr(1);
@@ -158,6 +158,12 @@ class Conversion {
       for (std::size_t i = 0; i < hex.size(); i += kPiece)
         say(fmt::format("write {} at={} hex={}", place.substr(0, plus), start + i / 2, hex.substr(i, kPiece)));
       return;
+    }
+    // A pattern fills a whole buffer: none can stand for a part of one.
+    const auto whole = objects_.buffers.find(address);
+    if (whole == objects_.buffers.end() || bytes < whole->second.bytes) {
+      return note(
+          "contents past 4 MiB at once or 8 MiB in all: nothing stands for them, for they are a part of a buffer");
     }
     std::uint64_t hash = 0;
     std::from_chars(data.data() + 1, data.data() + data.size(), hash, 16);
@@ -172,7 +178,7 @@ class Conversion {
       say(fmt::format("on s0 memcpy dst={} src={} bytes={} kind={}", *dst, *src, bytes, copy_kind(kind)));
       say("sync s0");
     }
-    if (from_host && dst) return write(*dst, words.word());
+    if (from_host && dst) return write(to, bytes, words.word());
     if (kind == 2 && src) {
       const std::size_t plus = src->find('+');
       RecordedBytes seen;

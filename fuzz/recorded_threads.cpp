@@ -35,9 +35,12 @@ Made made_by(const std::string& verb, LogWords words) {
   if (verb == "alloc" || verb == "adopt") made.bytes = words.number();
   return made;
 }
-bool has(const MadeObjects& made, std::uint64_t number) {
-  const auto behind = made.upper_bound(number);
-  return behind != made.begin() && number - std::prev(behind)->first < std::prev(behind)->second;
+// The object that this number names: its handle, its address or one inside of it. Or 0.
+std::uint64_t object_at(const MadeObjects& objects, std::uint64_t number) {
+  const auto behind = objects.upper_bound(number);
+  if (behind == objects.begin()) return 0;
+  const auto& [object, bytes] = *std::prev(behind);
+  return number - object < bytes ? object : 0;
 }
 
 // The object that a line ends, or 0.
@@ -46,43 +49,58 @@ std::uint64_t ended_by(const std::string& verb, LogWords words) {
   return verb == "free" || verb == "gone" ? words.number() : 0;
 }
 
-// Whether bytes, in hexadecimal from the lowest byte on, hold a pointer to one of these objects.
-bool points_at(const MadeObjects& made, std::string_view hex) {
+// Calls `take` for each number of a line, and for each pointer that its bytes may hold ("=20b0...", the lowest first).
+template <class Take>
+void each_number(LogWords words, const Take& take) {
   constexpr std::size_t kDigits = 16;
-  for (std::size_t at = 0; at + kDigits <= hex.size(); at += kDigits) {
-    std::uint64_t value = 0;
-    for (std::size_t byte = 0; byte < kDigits / 2; ++byte) {
-      std::uint64_t one = 0;
-      std::from_chars(hex.data() + at + 2 * byte, hex.data() + at + 2 * byte + 2, one, 16);
-      value |= one << (8 * byte);
+  while (!words.at_end()) {
+    const std::string word = words.word();
+    std::uint64_t number = 0;
+    std::from_chars(word.data(), word.data() + word.size(), number, 16);
+    take(number);
+    if (!word.starts_with("=")) continue;
+    for (std::size_t at = 1; at + kDigits <= word.size(); at += kDigits) {
+      std::uint64_t value = 0;
+      for (std::size_t byte = 0; byte < kDigits / 2; ++byte) {
+        std::uint64_t one = 0;
+        std::from_chars(word.data() + at + 2 * byte, word.data() + at + 2 * byte + 2, one, 16);
+        value |= one << (8 * byte);
+      }
+      take(value);
     }
-    if (has(made, value)) return true;
   }
-  return false;
 }
 
 }  // namespace
 
 void ThreadsOfLog::line(std::string_view text) {
   const auto [thread, rest] = thread_of(text);
-  order({thread, rest});
+  LogWords words(rest);
+  const std::string verb = words.word();
+  std::vector<std::uint64_t> uses;
+  if (!open_.empty()) {
+    each_number(words, [&](std::uint64_t number) {
+      if (const std::uint64_t object = object_at(alive_, number); object != 0) uses.push_back(object);
+    });
+  }
+  order({thread, rest, std::move(uses)});
+  if (const Made made = made_by(verb, words); made.object != 0) alive_[made.object] = made.bytes;
+  alive_.erase(ended_by(verb, words));
 }
 
 void ThreadsOfLog::order(const Line& line) {
   LogWords words(line.text);
   const std::string verb = words.word();
-  if (!capturing_) {
-    if (verb == "capture") {
-      capturing_ = true;
-      thread_ = line.thread;
-      stream_ = words.number();
-    }
-    return take_(line.text);
+  if (open_.empty()) {
+    take_(line.text);
+    thread_ = line.thread;
+    if (verb == "capture") begins(words.number());
+    return;
   }
   // The memory that the host wrote is compared at every call, whichever thread wrote it.
   if (line.thread == thread_ && verb != "host") return of_capture(line);
   while (!words.at_end()) {
-    if (words.number() != stream_) continue;
+    if (!captured_.contains(words.number())) continue;
     release();
     return take_(line.text);
   }
@@ -90,54 +108,81 @@ void ThreadsOfLog::order(const Line& line) {
   if (held_.size() > kMaxHeld) release();
 }
 
+void ThreadsOfLog::begins(std::uint64_t stream) {
+  open_.insert(stream);
+  captured_.insert(stream);
+}
+
 void ThreadsOfLog::of_capture(const Line& line) {
-  if (touches_held(line.text)) {
-    release();
-    return order(line);
-  }
+  if (touches_held(line)) put_held();
   take_(line.text);
   LogWords words(line.text);
   const std::string verb = words.word();
-  const bool failed = verb == "failed" && words.word() == "hipStreamEndCapture";
-  if (failed || (verb == "endcapture" && words.number() == stream_) || ended_by(verb, words) == stream_) go_on();
+  if (verb == "capture") return begins(words.number());
+  if (verb == "record") {
+    const std::uint64_t event = words.number();
+    if (captured_.contains(words.number())) {
+      captured_.insert(event);
+    } else {
+      captured_.erase(event);
+    }
+  }
+  if (verb == "wait") {
+    const std::uint64_t stream = words.number();
+    if (captured_.contains(words.number())) captured_.insert(stream);
+  }
+  if (const std::uint64_t ended = ended_by(verb, words); ended != 0) {
+    open_.erase(ended);
+    captured_.erase(ended);
+  }
+  if (verb == "endcapture") open_.erase(words.number());
+  // The line does not say which stream could not end its capture.
+  if (open_.empty() || (verb == "failed" && words.word() == "hipStreamEndCapture")) go_on();
 }
 
 void ThreadsOfLog::hold(const Line& line) {
   held_.push_back(line);
+  used_.insert(line.uses.begin(), line.uses.end());
   LogWords words(line.text);
   const std::string verb = words.word();
   if (const Made made = made_by(verb, words); made.object != 0) made_[made.object] = made.bytes;
   if (const std::uint64_t ended = ended_by(verb, words); ended != 0) ended_.insert(ended);
 }
 
-bool ThreadsOfLog::touches_held(std::string_view text) const {
-  LogWords words(text);
+bool ThreadsOfLog::touches_held(const Line& line) const {
+  if (held_.empty()) return false;
+  LogWords words(line.text);
   const std::string verb = words.word();
-  if (ended_.contains(made_by(verb, words).object)) return true;
-  while (!words.at_end()) {
-    const std::string word = words.word();
-    std::uint64_t number = 0;
-    std::from_chars(word.data(), word.data() + word.size(), number, 16);
-    if (has(made_, number) || (word.starts_with("=") && points_at(made_, std::string_view(word).substr(1))))
-      return true;
-  }
-  return false;
+  const bool captured = verb == "work" && captured_.contains(LogWords(words).number());
+  if (!captured && std::ranges::any_of(line.uses, [this](std::uint64_t object) { return used_.contains(object); }))
+    return true;
+  bool touches = ended_.contains(made_by(verb, words).object);
+  each_number(words, [&](std::uint64_t number) { touches = touches || object_at(made_, number) != 0; });
+  return touches;
 }
 
-std::vector<ThreadsOfLog::Line> ThreadsOfLog::end_capture() {
-  capturing_ = false;
+std::vector<ThreadsOfLog::Line> ThreadsOfLog::take_held() {
   made_.clear();
   ended_.clear();
+  used_.clear();
   return std::exchange(held_, {});
 }
 
+void ThreadsOfLog::put_held() {
+  for (const Line& line : take_held()) take_(line.text);
+}
+
 void ThreadsOfLog::release() {
-  for (const Line& line : end_capture()) take_(line.text);
+  open_.clear();
+  captured_.clear();
+  put_held();
 }
 
 // A held line may begin the next capture.
 void ThreadsOfLog::go_on() {
-  for (const Line& line : end_capture()) order(line);
+  open_.clear();
+  captured_.clear();
+  for (const Line& line : take_held()) order(line);
 }
 
 }  // namespace fuzz

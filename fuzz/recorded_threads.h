@@ -3,8 +3,17 @@
 // A log has the calls of all threads in the order in which they returned. While one thread captures, others may do
 // things that a program may not do during a capture. Nothing that is captured runs before the capture ends, so the
 // lines of other threads may as well come behind it: they are put there. Each thread keeps its order, and lines outside
-// of captures keep theirs. Where a thread in a capture names an object that a held line makes or ends, or another
-// thread names the stream that captures, the lines stay in the order of the log.
+// of captures keep theirs. A line that is put behind is held until then.
+// - If a line of the capturing thread names an object that a held line makes, or makes one at an address that a held
+//   line frees, the held lines come before it. So they do if it names an object that a held line names, unless it is
+//   work that is captured.
+// - If another thread names a stream or an event of the capture, the order from there to the next capture is the log's.
+//   Streams join a capture by waiting for its events. A thread may begin a capture while it captures: lines are held
+//   until both have ended.
+//
+// Not checked: memory that a graph uses when it is launched, since a launch names only the executable graph, and
+// objects that the log does not make. Where hipStreamEndCapture fails, all captures of the thread count as ended, for
+// the log does not say which one it was.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +30,8 @@ using MadeObjects = std::map<std::uint64_t, std::uint64_t>;
 
 class ThreadsOfLog {
  public:
+  static constexpr std::size_t kMaxHeld = 100000;  // a capture that nobody ends does not hold lines for ever
+
   // `take` gets the lines in their new order, without the numbers of threads.
   explicit ThreadsOfLog(std::function<void(std::string_view)> take) : take_(std::move(take)) {}
   // Lines are views of the log, which outlives this.
@@ -32,23 +43,28 @@ class ThreadsOfLog {
   struct Line {
     std::uint64_t thread = 0;
     std::string_view text;
+    std::vector<std::uint64_t> uses;  // the objects that it names, if a capture was open when it was logged
   };
-  static constexpr std::size_t kMaxHeld = 100000;  // a capture that nobody ends does not hold lines for ever
 
   void order(const Line& line);
   void of_capture(const Line& line);
-  [[nodiscard]] std::vector<Line> end_capture();
+  void begins(std::uint64_t stream);
   void hold(const Line& line);
+  [[nodiscard]] std::vector<Line> take_held();
+  void put_held();
   void release();
   void go_on();
-  [[nodiscard]] bool touches_held(std::string_view text) const;
+  [[nodiscard]] bool touches_held(const Line& line) const;
 
   const std::function<void(std::string_view)> take_;
-  bool capturing_ = false;
-  std::uint64_t thread_ = 0, stream_ = 0;  // that captures
+  std::uint64_t thread_ = 0;          // that captures
+  std::set<std::uint64_t> open_;      // the streams on which it has begun a capture and not ended it
+  std::set<std::uint64_t> captured_;  // these, the streams that joined, and the events that were recorded in a capture
+  MadeObjects alive_;                 // where the log is
   std::vector<Line> held_;
   MadeObjects made_;               // by held lines
   std::set<std::uint64_t> ended_;  // handles and addresses of objects, by held lines
+  std::set<std::uint64_t> used_;   // objects that held lines name
 };
 
 }  // namespace fuzz

@@ -16,9 +16,9 @@ struct Depth {
 
 // Functions that only query, or whose effects no program can show.
 inline bool only_asks(std::string_view name) {
-  for (const std::string_view word : {"Get", "Query", "IsCapturing", "hipInit", "hipModuleUnload", "hipModuleLoad",
-                                      "PeekAtLastError", "hipSetDevice", "CanAccessPeer", "DebugDotPrint",
-                                      "ElapsedTime", "ApiName", "NameRef", "ChannelDesc", "Profiler", "ChooseDevice"}) {
+  for (const std::string_view word :
+       {"Get", "Query", "IsCapturing", "hipInit", "PeekAtLastError", "hipSetDevice", "CanAccessPeer", "DebugDotPrint",
+        "ElapsedTime", "ApiName", "NameRef", "ChannelDesc", "Profiler", "ChooseDevice"}) {
     if (name.find(word) != std::string_view::npos) return true;
   }
   return false;

@@ -3,7 +3,7 @@
 //
 // Ranges come from calls that allocate pinned and managed memory and from pageable ranges that asynchronous copies name
 // (adopted). Each range is compared before work is given to the device: if it has changed since the device was last
-// waited for, it is written to the log, in full up to kMaxDataBytes. Thread-safe.
+// waited for, it is written to the log, in full or as a hash (log.h). Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -40,6 +40,7 @@ struct Log {
   int fd = -1;
   off_t size = 0;
   hip::sync::Atomic<Chunk*> current{nullptr};
+  hip::sync::Atomic<std::size_t> large{0};  // bytes of large contents that are in it
 };
 Log& log() {
   static Log& instance = *new Log();
@@ -69,6 +70,19 @@ void begin_anew() {
   own.fd = -1;
   own.size = 0;
   own.current.store(nullptr);
+  own.large.store(0);
+}
+
+// Whether the log keeps contents of this size in full; contents that it does not keep count for nothing.
+bool keeps(std::size_t size) {
+  if (size <= kSmallDataBytes) return true;
+  if (size > kMaxDataBytes) return false;
+  hip::sync::Atomic<std::size_t>& large = log().large;
+  std::size_t before = large.load();
+  while (before + size <= kMaxLargeData) {
+    if (large.compare_exchange_weak(before, before + size)) return true;
+  }
+  return false;
 }
 
 void append(const std::string& text) {
@@ -139,9 +153,7 @@ Line& Line::word(const std::string& text) {
 
 Line& Line::data(const void* bytes, std::size_t size) {
   const auto* from = static_cast<const unsigned char*>(bytes);
-  static hip::sync::Atomic<std::size_t> large{0};
-  const auto fits = [&] { return size <= kMaxDataBytes && large.fetch_add(size) + size <= kMaxLargeData; };
-  if (size <= kSmallDataBytes || fits()) {
+  if (keeps(size)) {
     text_ += " =";
     append_hex(text_, from, size);
     return *this;

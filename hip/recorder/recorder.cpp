@@ -212,6 +212,7 @@ AFTER_IS(hipModuleLoadData, module_loaded(*m, image), hipModule_t* m, const void
 AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const void* image, unsigned, hipJitOption*,
          void**)
 AFTER_IS(hipModuleLoad, module_file_loaded(*m, path), hipModule_t* m, const char* path)
+AFTER_IS(hipModuleUnload, Line("lost").word("the-end-of-a-module"), hipModule_t)
 AFTER_IS(hipModuleGetFunction, function_found(*f, m, name), hipFunction_t* f, hipModule_t m, const char* name)
 BEFORE_IS(hipModuleLaunchKernel, write_changes(), hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
           unsigned, unsigned, hipStream_t, void**, void**)

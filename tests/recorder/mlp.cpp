@@ -1,6 +1,6 @@
 // An ordinary HIP program: trains a small network of integers, with graphs by hand, by capture, from threads.
 //
-//   mlp CODE_OBJECT graph|capture|eager|threads|fork|crash|foreign|pitched|large [STEPS]
+//   mlp CODE_OBJECT graph|capture|eager|threads|fork|crash|foreign|pitched|large|anew [STEPS]
 // CODE_OBJECT has the kernels gemm_u32, sgd_u32 and axpy_u64 (foreign: append). Prints a sum of its results.
 #include <hip/hip_runtime_api.h>
 #include <sys/wait.h>
@@ -181,8 +181,8 @@ uint64_t from_threads(const Kernels& kernels, int steps) {
   return sums[0] ^ sums[1] * 3 ^ sums[2] * 7;
 }
 
-// A kernel that is nobody's but this program's.
-uint64_t with_kernels_of_its_own(const Kernels& kernels) {
+// A kernel that is nobody's but this program's. Its module is loaded once more, and unloaded, which a capture forbids.
+uint64_t with_kernels_of_its_own(const Kernels& kernels, const char* path) {
   uint32_t* memory = nullptr;
   HIP(hipMalloc(reinterpret_cast<void**>(&memory), 4096));
   HIP(hipMemset(memory, 0, 4096));
@@ -191,6 +191,16 @@ uint64_t with_kernels_of_its_own(const Kernels& kernels) {
   HIP(hipModuleLaunchKernel(kernels["append"], 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
   HIP(hipDeviceSynchronize());
   HIP(hipFree(memory));
+  hipModule_t module = nullptr;
+  hipStream_t stream = nullptr;
+  hipGraph_t graph = nullptr;
+  HIP(hipModuleLoad(&module, path));
+  HIP(hipStreamCreate(&stream));
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  const hipError_t refused = hipModuleUnload(module), over = hipStreamEndCapture(stream, &graph);
+  if (refused == hipSuccess || over == hipSuccess) std::exit(1);
+  HIP(hipStreamDestroy(stream));
+  HIP(hipModuleUnload(module));
   return 0;
 }
 
@@ -209,10 +219,11 @@ uint64_t with_calls_of_its_own(const Kernels& kernels, int steps) {
   return sum + eagerly(kernels, steps, 5);
 }
 
-// Contents that take several commands, and contents that are too large for a program.
+// Contents that take several commands, and contents that are too large for a program, alone or together.
 uint64_t with_large_contents() {
   uint64_t sum = 0;
-  for (const size_t bytes : {size_t{150000}, size_t{5} << 20}) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  for (const size_t bytes : {size_t{150000}, 5 * kMiB, 4 * kMiB, 4 * kMiB, 3 * kMiB}) {
     std::vector<unsigned char> values(bytes);
     for (size_t i = 0; i < bytes; ++i) values[i] = static_cast<unsigned char>(i * 7 + i / 256);
     void* memory = nullptr;
@@ -239,9 +250,13 @@ int main(int argc, char** argv) {
   if (mode == "capture") sum = by_capture(kernels, steps);
   if (mode == "eager" || mode == "fork") sum = eagerly(kernels, steps, child == 0 ? 20 : 21);
   if (mode == "threads") sum = from_threads(kernels, steps);
-  if (mode == "foreign") sum = with_kernels_of_its_own(kernels);
+  if (mode == "foreign") sum = with_kernels_of_its_own(kernels, argv[1]);
   if (mode == "pitched") sum = with_calls_of_its_own(kernels, steps);
-  if (mode == "large") sum = with_large_contents();
+  if (mode == "large" || mode == "anew") sum = with_large_contents();
+  if (mode == "anew") {
+    child = fork();
+    if (child == 0) sum = with_large_contents();
+  }
   if (mode == "crash") {
     sum = by_hand(kernels, steps);
     const Network half_way(3);

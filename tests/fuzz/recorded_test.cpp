@@ -1,0 +1,234 @@
+// Logs of the recorder, written here by hand: the order that the lines of several threads get, and the program that a
+// log becomes. Thread 0 has no number in a log.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fuzz/recorded_program.h"
+#include "fuzz/recorded_threads.h"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
+using Lines = std::vector<std::string>;
+
+Lines ordered(const Lines& log) {
+  Lines order;
+  fuzz::ThreadsOfLog threads([&order](std::string_view line) { order.emplace_back(line); });
+  for (const std::string& line : log) threads.line(line);
+  threads.finish();
+  return order;
+}
+
+TEST(ThreadsOfLog, WithoutACaptureTheOrderIsTheLogs) {
+  EXPECT_THAT(ordered({"alloc device a000 100", "@ 1 stream b0 0 0", "sync device 0", "@ a sync device 0"}),
+              ElementsAre("alloc device a000 100", "stream b0 0 0", "sync device 0", "sync device 0"));
+}
+
+TEST(ThreadsOfLog, LinesOfOtherThreadsComeBehindTheCapture) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "work a0 fill a000 0 1 10 1 0", "@ 1 alloc device b000 100",
+                       "endcapture a0 d0", "launch e0 a0"}),
+              ElementsAre("capture a0 1", "work a0 fill a000 0 1 10 1 0", "endcapture a0 d0", "graph c0",
+                          "alloc device b000 100", "launch e0 a0"));
+}
+
+TEST(ThreadsOfLog, CapturesOfTwoThreadsComeOneBehindTheOther) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 capture b0 1", "work a0 empty", "@ 1 work b0 empty", "endcapture a0 d0",
+                       "sync device 0", "@ 1 endcapture b0 d1"}),
+              ElementsAre("capture a0 1", "work a0 empty", "endcapture a0 d0", "capture b0 1", "work b0 empty",
+                          "endcapture b0 d1", "sync device 0"));
+}
+
+TEST(ThreadsOfLog, ContentsOfHostMemoryComeBehindTheCaptureWhicheverThreadFoundThem) {
+  for (const std::string thread : {"", "@ 1 "}) {
+    EXPECT_THAT(ordered({"capture a0 1", thread + "host a000 2 =0102", "endcapture a0 d0"}),
+                ElementsAre("capture a0 1", "endcapture a0 d0", "host a000 2 =0102"));
+  }
+}
+
+TEST(ThreadsOfLog, ACapturingThreadThatNamesWhatAHeldLineMadeComesBehindThatLine) {
+  const Lines inside = {"capture a0 1", "alloc device b000 100", "work a0 fill b010 0 1 10 1 0", "endcapture a0 d0"};
+  EXPECT_EQ(ordered({inside[0], "@ 1 " + inside[1], inside[2], inside[3]}), inside);
+  EXPECT_THAT(ordered({inside[0], "@ 1 " + inside[1], "work a0 fill b100 0 1 10 1 0", inside[3]}),
+              ElementsAre(inside[0], "work a0 fill b100 0 1 10 1 0", inside[3], inside[1]))
+      << "one past the end is not in the memory";
+}
+
+TEST(ThreadsOfLog, APointerInTheArgumentsOfAKernelNamesMemory) {
+  const auto kernel = [](const std::string& bytes) {
+    return "work a0 kernel 1 1 1 1 1 1 0 k - params 0 value =" + bytes;
+  };
+  for (const std::string bytes : {"20b0000000000000", "ffffffffffffffff20b0000000000000"}) {
+    EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", kernel(bytes), "endcapture a0 d0"}),
+                ElementsAre("capture a0 1", "alloc device b000 100", kernel(bytes), "endcapture a0 d0"));
+  }
+  for (const std::string bytes : {"20b1000000000000", "00000020b0000000"}) {
+    EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", kernel(bytes), "endcapture a0 d0"}),
+                ElementsAre("capture a0 1", kernel(bytes), "endcapture a0 d0", "alloc device b000 100"));
+  }
+}
+
+TEST(ThreadsOfLog, AnAddressIsFreedBeforeTheCapturingThreadGetsItAgain) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 free b000", "alloc device b000 100", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "free b000", "alloc device b000 100", "endcapture a0 d0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 gone graph c0", "graph c0", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "gone graph c0", "graph c0", "endcapture a0 d0"));
+}
+
+// A log in which thread 1 does `other` while thread 0 captures, before thread 0 does `own`.
+Lines beside(const std::string& other, const std::string& own) {
+  return ordered({"stream b0 0 0", "alloc device b000 100", "instantiate e0 c0 plain 0", "capture a0 1", "@ 1 " + other,
+                  own, "endcapture a0 d0"});
+}
+auto is_in_the_logs_order(const std::string& other, const std::string& own) {
+  return ElementsAre("stream b0 0 0", "alloc device b000 100", "instantiate e0 c0 plain 0", "capture a0 1", other, own,
+                     "endcapture a0 d0");
+}
+auto is_in_the_captures_order(const std::string& other, const std::string& own) {
+  return ElementsAre("stream b0 0 0", "alloc device b000 100", "instantiate e0 c0 plain 0", "capture a0 1", own,
+                     "endcapture a0 d0", other);
+}
+
+TEST(ThreadsOfLog, WhatAHeldLineUsesIsUsedBeforeTheCapturingThreadEndsIt) {
+  const std::string launch = "launch e0 0",
+                    pointer = "work b0 kernel 1 1 1 1 1 1 0 k - params 0 pointer =20b0000000000000";
+  for (const auto& [other, own] : {std::pair<std::string, std::string>{launch, "gone exec e0"},
+                                   {"work b0 fill b010 0 1 10 1 0", "free b000"},
+                                   {pointer, "free b000"},
+                                   {"launch e0 b0", "gone stream b0"}}) {
+    EXPECT_THAT(beside(other, own), is_in_the_logs_order(other, own));
+  }
+  EXPECT_THAT(beside(launch, "gone exec e1"), is_in_the_captures_order(launch, "gone exec e1"));
+  EXPECT_THAT(beside(pointer, "free c000"), is_in_the_captures_order(pointer, "free c000"));
+}
+
+TEST(ThreadsOfLog, OnlyCapturedWorkOvertakesAHeldLineThatNamesTheSameObject) {
+  const std::string fill = "work b0 fill b010 0 1 10 1 0";
+  for (const std::string own :
+       {"copied 5000 b000 10 2 0", "work f0 copy 5000 b0ff 1 2", "sync stream b0", "free b000", "capture b0 1"}) {
+    EXPECT_THAT(beside(fill, own), is_in_the_logs_order(fill, own)) << own;
+  }
+  for (const std::string own : {"work a0 fill b010 0 1 10 1 0", "copied 5000 b100 10 2 0", "sync stream f0"}) {
+    EXPECT_THAT(beside(fill, own), is_in_the_captures_order(fill, own)) << own;
+  }
+  EXPECT_THAT(beside("host b000 2 =0102", "free b000"), is_in_the_logs_order("host b000 2 =0102", "free b000"));
+}
+
+TEST(ThreadsOfLog, AnObjectThatIsGoneIsNotTheOneWithItsHandle) {
+  const Lines log = {"event e0 0",        "gone event e0", "capture a0 1",
+                     "@ 1 sync event e0", "gone event e0", "endcapture a0 d0"};
+  EXPECT_THAT(ordered(log), ElementsAre(log[0], log[1], log[2], log[4], log[5], "sync event e0"));
+}
+
+TEST(ThreadsOfLog, AnotherThreadThatNamesTheStreamKeepsTheLogsOrder) {
+  EXPECT_THAT(ordered({"capture a0 2", "@ 1 graph c0", "@ 1 work a0 empty", "@ 1 graph c1", "endcapture a0 d0"}),
+              ElementsAre("capture a0 2", "graph c0", "work a0 empty", "graph c1", "endcapture a0 d0"));
+}
+
+TEST(ThreadsOfLog, AnotherThreadThatNamesAStreamThatJoinedKeepsTheLogsOrder) {
+  const Lines log = {"capture a0 2", "record e0 a0",      "wait b0 e0",
+                     "@ 1 graph c0", "@ 1 work b0 empty", "endcapture a0 d0"};
+  EXPECT_THAT(ordered(log), ElementsAre(log[0], log[1], log[2], "graph c0", "work b0 empty", log[5]));
+  EXPECT_THAT(ordered({log[0], log[1], "wait b0 e1", log[3], log[4], log[5]}),
+              ElementsAre(log[0], log[1], "wait b0 e1", log[5], "graph c0", "work b0 empty"))
+      << "the stream waits for an event of something else";
+  EXPECT_THAT(ordered({log[0], log[1], "record e0 f0", log[2], log[3], log[4], log[5]}),
+              ElementsAre(log[0], log[1], "record e0 f0", log[2], log[5], "graph c0", "work b0 empty"))
+      << "the event is recorded again, outside of the capture";
+}
+
+TEST(ThreadsOfLog, AnotherThreadsStreamThatWaitsForAnEventOfTheCaptureKeepsTheLogsOrder) {
+  EXPECT_THAT(ordered({"capture a0 2", "record e0 a0", "@ 1 wait b0 e0", "@ 1 work b0 empty", "endcapture a0 d0"}),
+              ElementsAre("capture a0 2", "record e0 a0", "wait b0 e0", "work b0 empty", "endcapture a0 d0"));
+}
+
+TEST(ThreadsOfLog, AStreamThatWasDestroyedIsNoLongerInTheCapture) {
+  EXPECT_THAT(
+      ordered(
+          {"capture a0 2", "record e0 a0", "wait b0 e0", "gone stream b0", "@ 1 stream b0 0 0", "endcapture a0 d0"}),
+      ElementsAre("capture a0 2", "record e0 a0", "wait b0 e0", "gone stream b0", "endcapture a0 d0", "stream b0 0 0"));
+}
+
+TEST(ThreadsOfLog, LinesAreHeldUntilAllCapturesOfTheThreadHaveEnded) {
+  EXPECT_THAT(ordered({"capture a0 1", "capture b0 1", "@ 1 graph c0", "endcapture a0 d0", "@ 1 graph c1",
+                       "work b0 empty", "endcapture b0 d1", "sync device 0"}),
+              ElementsAre("capture a0 1", "capture b0 1", "endcapture a0 d0", "work b0 empty", "endcapture b0 d1",
+                          "graph c0", "graph c1", "sync device 0"));
+}
+
+TEST(ThreadsOfLog, TheCaptureGoesOnBehindLinesThatItNeeded) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", "work a0 fill b000 0 1 10 1 0", "@ 1 graph c0",
+                       "work a0 empty", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "alloc device b000 100", "work a0 fill b000 0 1 10 1 0", "work a0 empty",
+                          "endcapture a0 d0", "graph c0"));
+}
+
+TEST(ThreadsOfLog, ACaptureThatCannotBeEndedIsOver) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipStreamEndCapture 385", "sync device 0"}),
+              ElementsAre("capture a0 1", "failed hipStreamEndCapture 385", "graph c0", "sync device 0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipMalloc 2", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "failed hipMalloc 2", "endcapture a0 d0", "graph c0"));
+}
+
+TEST(ThreadsOfLog, ACaptureEndsWithItsStream) {
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "gone stream a0", "sync device 0"}),
+              ElementsAre("capture a0 1", "gone stream a0", "graph c0", "sync device 0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "gone stream b0", "endcapture a0 d0"}),
+              ElementsAre("capture a0 1", "gone stream b0", "endcapture a0 d0", "graph c0"));
+}
+
+TEST(ThreadsOfLog, ACaptureThatNobodyEndsHoldsABoundedNumberOfLines) {
+  Lines log = {"capture a0 1"};
+  for (std::size_t i = 0; i < fuzz::ThreadsOfLog::kMaxHeld; ++i) log.emplace_back("@ 1 sync device 0");
+  log.emplace_back("work a0 empty");
+  EXPECT_EQ(ordered(log)[1], "work a0 empty");
+  log.insert(log.end() - 1, "@ 1 sync device 0");
+  EXPECT_EQ(ordered(log).back(), "work a0 empty");
+  EXPECT_EQ(ordered(log).size(), log.size());
+}
+
+fuzz::RecordedProgram program_of(const Lines& log) {
+  std::string text;
+  for (const std::string& line : log) text += line + "\n";
+  return fuzz::program_of_log(text, {"a comment"});
+}
+
+TEST(ProgramOfLog, LinesBecomeCommands) {
+  const fuzz::RecordedProgram program =
+      program_of({"alloc device b000 100", "stream a0 1 0", "copied b010 5000 2 1 =0102",
+                  "work a0 fill b000 0 1 10 1 0", "copied 5000 b000 10 2 ab", "free b000"});
+  EXPECT_EQ(program.text,
+            "hgcheck-program 1\n# a comment\nplacement native\nbuffer b0 256\nstream s1 nonblocking\n"
+            "write b0 at=16 hex=0102\non s1 memset dst=b0+0 value=0 element=1 width=16\nread b0\nfree b0\n");
+  EXPECT_TRUE(program.not_recorded.empty());
+  ASSERT_THAT(program.reads, ElementsAre(Key(8)));
+  EXPECT_EQ(program.reads.begin()->second.hash, 0xab);
+}
+
+TEST(ProgramOfLog, UnfinishedLinesAndWhatHasNoCommandAreNoCommands) {
+  const fuzz::RecordedProgram program = program_of({"alloc dev" + std::string(4, '\0') + "alloc device b000 100",
+                                                    "other hipMemcpy2D", "failed hipMalloc 2", "lost a-thing"});
+  EXPECT_THAT(program.text, HasSubstr("native\nbuffer b0 256\n# not recorded: hipMemcpy2D has no command\n"
+                                      "# not recorded: hipMalloc answered 2\n# not recorded: a-thing\n"));
+  EXPECT_EQ(program.not_recorded.size(), 3);
+}
+
+TEST(ProgramOfLog, AnotherThreadsAllocationComesBehindTheCapture) {
+  const fuzz::RecordedProgram program =
+      program_of({"stream a0 1 0", "capture a0 0", "@ 1 alloc device b000 100", "work a0 empty", "endcapture a0 d0"});
+  EXPECT_THAT(program.text, HasSubstr("endcapture s1 g0\nbuffer b0 256\n"));
+}
+
+TEST(ProgramOfLog, APatternStandsForContentsThatAreAWholeBuffer) {
+  const std::string allocation = "alloc device b000 600000";
+  EXPECT_THAT(program_of({allocation, "copied b000 5000 600000 1 #ff"}).text, HasSubstr("write b0 seed=255\n"));
+  for (const std::string part : {"copied b000 5000 5fffff 1 #ff", "copied b010 5000 5ffff0 1 #ff"}) {
+    const fuzz::RecordedProgram program = program_of({allocation, part});
+    EXPECT_THAT(program.text, Not(HasSubstr("\nwrite")));
+    EXPECT_THAT(program.text, HasSubstr("nothing stands for them, for they are a part of a buffer"));
+  }
+}
+
+}  // namespace
