@@ -48,8 +48,8 @@ struct StateParts {
   std::set<std::pair<Id, Id>> peers;  // (device, peer): the device may reach the peer's memory
   std::map<Id, bool> modules;         // whether each is loaded
   SystemsState systems;
-  std::optional<Below> failing_below =
-      {};  // the call below the runtime that was made to fail last, and may have failed
+  // The call below the runtime that a `fail_below` made fail since the program last synchronised.
+  std::optional<Below> failing_below = {};
 
   // Notes that somebody has waited for all work that was launched.
   void finish_all();

@@ -79,6 +79,7 @@ Reason check(const State& state, const Synchronize& c) {
 template <>
 void apply(State& state, const Synchronize& c) {
   StateParts& parts = state.change();
+  parts.failing_below.reset();
   if (c.target == Target::kDevice) return parts.finish_all();
   if (c.target == Target::kStream) return parts.streams.wait_for(c.id);
   EventState& event = parts.events.known.at(c.id);
