@@ -94,7 +94,8 @@ constexpr Traits kTraits<Enqueue>{kLegalInCapture, kAnswers, kNeverRefused, kNot
                                   kNamesDevices,   kTwice,   kAgain};
 
 // CUDA's programming guide, prohibited operations: a synchronous call enqueues work to the legacy stream and
-// synchronises it. It depends on no mode (7.2 documents so for hipMemcpyWithStream on a stream that captures).
+// synchronises it. On the null stream the answer depends on no mode (7.2 documents so for hipMemcpyWithStream on a
+// stream that captures); on any other stream the calling thread's mode may forbid it.
 template <>
 CaptureAnswer answer(const State& state, const Enqueue& c) {
   return c.wait ? answer_to_host_on_stream(state, c.stream, c.thread) : answer_to_work(state, c.stream);
