@@ -99,8 +99,10 @@ class Reservation : public std::enable_shared_from_this<Reservation> {
 
   // In the order of the calls, not of their execution: a launch or a stream allocated it, and no call freed it since.
   bool promised = false;
-  bool has_free_node = false;  // in any graph; a range gets one free node at most
-  bool of_stream = false;      // a stream allocated the range, not a graph
+  // A range has one free node at a time, in any graph. The node and its executable graphs own the value of this
+  // pointer.
+  std::weak_ptr<const char> free_node;
+  bool of_stream = false;  // a stream allocated the range, not a graph
 
  private:
   AddressSpace& space_;

@@ -125,6 +125,7 @@ struct AllocateParams {
 };
 struct FreeParams {
   std::shared_ptr<Reservation> range;
+  std::shared_ptr<const char> only = {};  // Reservation::free_node
   bool operator==(const FreeParams&) const = default;
 };
 

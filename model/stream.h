@@ -24,6 +24,7 @@ struct GraphLaunch {
 };
 struct FreeMemory {
   Address address = 0;
+  std::shared_ptr<Reservation> range;  // of memory of a graph or a stream; keeps the address until the free has run
 };  // hipFreeAsync
 struct AllocateMemory {
   std::shared_ptr<Reservation> range;

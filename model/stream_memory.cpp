@@ -95,12 +95,12 @@ Status Runtime::allocate_async(std::size_t bytes, MemoryPool& pool, Stream& stre
 Status Runtime::free_captured(Capture& capture, const Stream& stream, Address base) {
   Reservation* range = memory_.find_reservation(base);
   if (capture.status() == CaptureStatus::kInvalidated) return Status::kStreamCaptureInvalidated;
-  if (range == nullptr || range->base() != base || range->of_stream || range->has_free_node) {
+  if (range == nullptr || range->base() != base || range->of_stream || !range->free_node.expired()) {
     return Status::kInvalidValue;
   }
-  const Status added = add_captured(capture, stream, FreeParams{range->shared_from_this()});
-  if (added == Status::kSuccess) range->has_free_node = true;
-  return added;
+  const auto only = std::make_shared<const char>();
+  range->free_node = only;
+  return add_captured(capture, stream, FreeParams{range->shared_from_this(), only});
 }
 
 void Runtime::run_allocation(const Operation& operation, const Reservation& range, Ran* ran) {

@@ -87,15 +87,15 @@ Status Runtime::free_async(Address base, Stream& stream) {
   if (capture != nullptr) return free_captured(*capture, stream, base);
   if (Reservation* range = memory_.find_reservation(base)) {
     if (range->base() != base || !range->promised) return Status::kInvalidValue;
-    const Status pushed = push(stream, FreeMemory{base}, nullptr);
+    const Status pushed = push(stream, FreeMemory{base, range->shared_from_this()}, nullptr);
     if (pushed != Status::kSuccess) return pushed;
     range->promised = false;
-    graph_memory_.erase(base);  // may destroy `range`
+    graph_memory_.erase(base);
     return Status::kSuccess;
   }
   const Allocation* found = memory_.find(base);
   if (found == nullptr || found->base != base) return Status::kInvalidValue;
-  return push(stream, FreeMemory{base}, nullptr);
+  return push(stream, FreeMemory{base, nullptr}, nullptr);
 }
 
 // The record is an operation of its own, so that a query of the stream sees it.

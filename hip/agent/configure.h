@@ -4,8 +4,8 @@
  * with dlsym before its first HIP call. hgagent_configure takes effect
  *   - for everything, when it is called before hsa_init (that is, before the first HIP call);
  *   - afterwards for schedule_seed, max_delay_us, instruction_budget, tell_of_faults, device_memory_bytes and the
- * fail_* counts; the others must be the same as before, or no option changes and the result is not 0. All functions may
- * be called from any thread. No environment variable is read.
+ *     fail_* counts; the others must be the same as before, or no option changes and the result is not 0.
+ * All functions may be called from any thread. No environment variable is read.
  */
 #ifndef HGCHECK_HIP_AGENT_CONFIGURE_H
 #define HGCHECK_HIP_AGENT_CONFIGURE_H

@@ -37,15 +37,15 @@ Status add_allocation(State& state, const Where& where, hipMemAllocNodeParams* p
   return added;
 }
 
-// An allocation node can have one free node, in any graph (clr: hipGraphAddMemFreeNode).
+// An allocation node can have one free node at a time, in any graph (clr: hipGraphAddMemFreeNode).
 Status add_free(State& state, const Where& where, const void* pointer) {
   Reservation* range = state.runtime.memory().find_reservation(to_address(pointer));
-  if (range == nullptr || range->base() != to_address(pointer) || range->has_free_node || range->of_stream) {
+  if (range == nullptr || range->base() != to_address(pointer) || !range->free_node.expired() || range->of_stream) {
     return Status::kInvalidValue;
   }
-  const Status added = add(state, where, FreeParams{range->shared_from_this()});
-  if (added == Status::kSuccess) range->has_free_node = true;
-  return added;
+  const auto only = std::make_shared<const char>();
+  range->free_node = only;
+  return add(state, where, FreeParams{range->shared_from_this(), only});
 }
 
 Status get(State& state, hipGraphNode_t handle, hipMemAllocNodeParams* out) {

@@ -165,7 +165,8 @@ hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigne
   });
 }
 
-// The model has no time: each operation counts as a microsecond, so that a program does not divide by zero.
+// The model has no time: each operation, and each node of a launch that records events, counts as a microsecond, so
+// that a program does not divide by zero.
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t from, hipEvent_t to) {
   return call([&](State& state) {
     if (milliseconds == nullptr) return Status::kInvalidValue;

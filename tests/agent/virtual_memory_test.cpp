@@ -55,6 +55,9 @@ TEST_F(VirtualMemoryTest, HandlesAndAllocationsShareTheMemoryOfTheDevice) {
   hsa_amd_vmem_alloc_handle_t refused{};
   EXPECT_EQ(hsa_amd_vmem_handle_create(pool(PoolKind::kDevice), 2 * kSize, MEMORY_TYPE_PINNED, 0, &refused),
             HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  uint64_t available = 0;
+  EXPECT_HSA(hsa_agent_get_info(gpu(), static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_MEMORY_AVAIL), &available));
+  EXPECT_EQ(available, kSize);
   void* q = nullptr;
   EXPECT_EQ(hsa_amd_memory_pool_allocate(pool(PoolKind::kDevice), 2 * kSize, 0, &q), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   ASSERT_HSA(hsa_amd_vmem_handle_release(first));

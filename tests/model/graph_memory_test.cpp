@@ -95,6 +95,23 @@ TEST(GraphMemoryNodes, WhatAPendingLaunchAllocatesCanBeFreedInStreamOrder) {
   }
 }
 
+TEST(GraphMemoryNodes, FreeingItTwiceIsRefusedBeforeTheFirstFreeRunsAndWithoutTheGraph) {
+  GraphMemory m;
+  std::shared_ptr<Reservation> range = m.reserve();
+  const Address base = range->base();
+  m.node(m.graph, AllocateParams{std::move(range), {}});
+  GraphExec& exec = m.exec(m.graph);
+  m.run(exec);
+  m.runtime.destroy_exec(exec);
+  ASSERT_EQ(m.runtime.destroy_graph(m.graph), Status::kSuccess);
+  ASSERT_TRUE(m.there(base));
+  EXPECT_EQ(m.runtime.free_async(base, m.runtime.null_stream()), Status::kSuccess);
+  ASSERT_TRUE(m.there(base)) << "the free has not run";
+  EXPECT_EQ(m.runtime.free_async(base, m.runtime.null_stream()), Status::kInvalidValue);
+  m.finish();
+  EXPECT_FALSE(m.there(base));
+}
+
 TEST_F(AllocatedMemory, FreeingWhatAPendingLaunchAllocatesWaitsForIt) {
   EXPECT_EQ(m.launch(m.exec(m.graph)), Status::kSuccess);
   EXPECT_FALSE(m.there(range->base()));

@@ -237,6 +237,15 @@ TEST(P7, EveryRuleIsWhatTheModelAnswers) {
   }
 }
 
+// A second try would end a capture that is not there any more.
+TEST(P4, AnEndOfACaptureThatIsRefusedByTheRulesIsNotTriedAgainAfterAFailure) {
+  const Program program = with_objects("capture s1\nsync s1\nfail 1 hipStreamEndCapture\nendcapture s1 g1");
+  ASSERT_EQ(flaw(program), "");
+  Bench bench;
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+  EXPECT_EQ(bench.subject.run(program, {}).observation.failures_fired, 1U);
+}
+
 TEST(P7, WhatOtherRulesAnswerWhileSomethingCapturesIsNoViolation) {
   const std::string begun =
       "graph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=0 k=0\ninstantiate e0 g0\ngraph g2\nempty g2.n0\n"

@@ -1,4 +1,5 @@
 // Memory that graphs allocate, in programs: the valid commands, the observations, and that every strategy keeps it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judging.h"
@@ -138,6 +139,42 @@ TEST(GraphMemoryPrograms, ANodeOfAnotherGraphFreesItAfterEachLaunch) {
   agrees_under_strategies(program);
 }
 
+TEST(GraphMemoryPrograms, AFreeNodeOfOrdinaryMemoryIsRefusedWhereNothingAllocates) {
+  EXPECT_EQ(flaw(program_of("buffer b0 64\ngraph g0\nfree g0.n0 b0\n")), "no graph allocates b0");
+}
+
+TEST(GraphMemoryPrograms, AFreeNodeOfMemoryWhoseNodeWasRefusedEndsNothing) {
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphAddMemAllocNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                                     hipMemAllocNodeParams*) { return hipErrorNotSupported; };
+  });
+  const Judgement judgement =
+      bench.judge.judge(program_of("graph g0\nalloc g0.n0 b5 64\nfree g0.n1 b5 after=n0\n"), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+}
+
+// As a framework does that records the graph that frees anew in each step.
+TEST(GraphMemoryPrograms, AnotherNodeMayFreeItOnceTheGraphThatFreesIsGone) {
+  std::string commands = "instantiate e0 g0\nstream s1\n";
+  for (const int step : {1, 2, 3}) {
+    commands += fmt::format(
+        "launch e0 s1\ncapture s1\nfree_async b5 s1\nendcapture s1 g{0}\ninstantiate e{0} g{0}\nlaunch e{0} s1\n"
+        "sync s1\ndestroy e{0}\ndestroy g{0}\n",
+        step);
+  }
+  const Program program = program_of(with(commands + "move b0\npatch e0\nlaunch e0 s1\nsync s1\nread b5\nfree b5\n"));
+  EXPECT_EQ(flaw(program), "");
+  agrees_under_strategies(program);
+}
+
+TEST(GraphMemoryPrograms, AFreeNodeOfAFailedCaptureIsForgotten) {
+  const Program program = program_of(
+      with("instantiate e0 g0\nlaunch e0 s0\nsync s0\nstream s1\nstream s2\nevent v0\ncapture s1\nfree_async b5 s1\n"
+           "record v0 s1\nwait s2 v0\nendcapture s1 g1\ngraph g2\nfree g2.n0 b5\ninstantiate e2 g2\nlaunch e2 s0\n"));
+  EXPECT_EQ(flaw(program), "");
+  agrees_under_strategies(program);
+}
+
 TEST(GraphMemoryPrograms, GraphsThatShareMemoryStayAsTheyWereRecorded) {
   for (const auto& [commands, mentions] : {
            std::pair{"launch e1 s0\n", "b5 is not there"},
@@ -152,15 +189,29 @@ TEST(GraphMemoryPrograms, GraphsThatShareMemoryStayAsTheyWereRecorded) {
 }
 
 TEST(GraphMemoryPrograms, ARuntimeThatForgetsTheMemoryOfAGraphThatIsGoneIsFound) {
+  static bool destroyed;
+  static hip::Api correct;
   OtherBench bench([](hip::Api& api) {
-    api.hipDeviceGetGraphMemAttribute = [](int, hipGraphMemAttributeType, void* value) {
-      *static_cast<std::uint64_t*>(value) = 0;
-      return hipSuccess;
+    correct = api;
+    api.hipGraphLaunch = [](hipGraphExec_t exec, hipStream_t stream) {
+      destroyed = false;
+      return correct.hipGraphLaunch(exec, stream);
+    };
+    api.hipGraphExecDestroy = [](hipGraphExec_t exec) {
+      destroyed = true;
+      return correct.hipGraphExecDestroy(exec);
+    };
+    api.hipDeviceGetGraphMemAttribute = [](int device, hipGraphMemAttributeType attribute, void* value) {
+      return destroyed ? (*static_cast<std::uint64_t*>(value) = 0, hipSuccess)
+                       : correct.hipDeviceGetGraphMemAttribute(device, attribute, value);
     };
   });
-  const Judgement judgement =
-      bench.judge.judge(program_of(with("instantiate e0 g0\nlaunch e0 s0\ndestroy e0\ngraph_memory used\n")), {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+  for (const bool gone : {false, true}) {
+    const std::string commands =
+        fmt::format("instantiate e0 g0\nlaunch e0 s0\n{}graph_memory used\n", gone ? "destroy e0\n" : "");
+    const Judgement judgement = bench.judge.judge(program_of(with(commands)), {});
+    EXPECT_EQ(judgement.verdict, gone ? VerdictKind::kDiverge : VerdictKind::kAgree) << described(judgement);
+  }
 }
 
 TEST(GraphMemoryPrograms, OnlyHighMarksAreReset) {
@@ -201,8 +252,9 @@ TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
     }
     if (!any) continue;
     ++allocations;
-    freed_elsewhere += std::ranges::count_if(state_after(program).buffers(),
-                                             [](const auto& entry) { return entry.second.freed_elsewhere; });
+    const State after = state_after(program);
+    freed_elsewhere += std::ranges::count_if(
+        after.buffers(), [&](const auto& entry) { return after.has_free_node_elsewhere(entry.first); });
     EXPECT_TRUE(in_agreement(Bench().judge.judge(program, {}))) << index << "\n" << print_program(program);
   }
   EXPECT_GE(allocations, 10U);

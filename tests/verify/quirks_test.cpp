@@ -225,6 +225,25 @@ TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
   EXPECT_EQ(triggers_in(program, known, StrategyKind::kCareful), 0U);
 }
 
+TEST(Quirks, ARefusalBelowTheRuntimeExplainsUntilTheHostWaits) {
+  const Quirk crashes = made_up("op=stream failing_below=allocation", "crash");
+  const QuirkSet quirks("7.2", {&crashes, 1});
+  for (const auto& [between, triggered] : {std::pair{"", 1U}, {"sync device\n", 0U}, {"buffer b0 64\n", 1U}}) {
+    const Program program = program_of(std::string("fail_below 1 allocation\n") + between + "stream s1\n");
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << between;
+  }
+}
+
+TEST(Quirks, ACaptureCountsAsBlockingWhereABlockingStreamTakesPart) {
+  const Quirk refuses = made_up("op=malloc_async capturing=0 blocking_captures>0", "status=900");
+  const QuirkSet quirks("7.2", {&refuses, 1});
+  for (const auto& [captures, triggered] : {std::pair{"", 1U}, {" nonblocking", 0U}}) {
+    const Program program = program_of("stream s1" + std::string(captures) +
+                                       "\nstream s2 nonblocking\ncapture s1\nmalloc_async b0 64 s2\n");
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << captures;
+  }
+}
+
 // Growth spoils no other run of a program, so programs need not steer around it.
 TEST(Quirks, WhatOnlyGrowsIsExplainedAndNotSteeredAround) {
   const Quirk grows = made_up("op=launch node=memset", "grows");

@@ -156,7 +156,7 @@ TEST(CaptureRules, TheModesSayWhoseUnsafeCallsAreForbidden) {
   EXPECT_EQ(answer_to_last("capture_mode thread thread=1\ncapture s1\nunsafe thread=1"), kAnswerSuccess);
 }
 
-TEST(CaptureRules, WorkThatTheHostWaitsForGoesByTheStreamAndNotByTheMode) {
+TEST(CaptureRules, TheModeDoesNotMatterToWorkOfTheNullStreamThatTheHostWaitsFor) {
   const std::string waits = "on s0 memset dst=b0+128 value=3 width=4 wait thread=1";
   const std::string other = "on s2 memcpy dst=b0+0 src=b0+8 bytes=8 wait";
   for (const char* mode : {"global", "thread", "relaxed"}) {

@@ -55,6 +55,8 @@ class Runner {
 
   // Whether this process survives a program that crashes or hangs there: the death is then part of the observation.
   [[nodiscard]] virtual bool contained() const { return false; }
+  // Whether calls below the runtime can be made to fail (`fail_below`).
+  [[nodiscard]] virtual bool fails_below() const { return false; }
   // Whether a start takes as long as hundreds of programs, as that of a process on a GPU.
   [[nodiscard]] virtual bool starts_slowly() const { return false; }
   // Makes the next run start from nothing, where possible: earlier programs leave nothing behind in the runtime.

@@ -119,7 +119,7 @@ void GraphMemoryDraft::free_elsewhere(Id buffer) {
 
 void GraphMemoryDraft::free(Id buffer) {
   const bool room = alive(state_.graphs()).size() < kMaxGraphs && alive(state_.execs()).size() < kMaxExecs;
-  if (room && !state_.buffer(buffer)->has_free_node && choices_.percent(25)) return free_elsewhere(buffer);
+  if (room && !state_.has_free_node(buffer) && choices_.percent(25)) return free_elsewhere(buffer);
   if (choices_.percent(45)) {
     take(Free{buffer});
     return;

@@ -173,7 +173,7 @@ void StreamMemoryDraft::in_capture(Id stream) {
   const CaptureState* capture = state_.capture_of(stream);
   const unsigned likely = capture == nullptr || capture->valid ? 35 : 95;  // an invalid capture with memory is rare
   for (const auto& [id, captured] : state_.buffers()) {
-    if (!captured.alive || captured.has_free_node || (!captured.capture && !captured.unfreed)) continue;
+    if (!captured.alive || (!captured.capture && !captured.unfreed) || state_.has_free_node(id)) continue;
     if (choices_.percent(captured.capture ? likely : 15) && take(FreeAsync{id, stream})) return;
   }
   Id buffer = 0;

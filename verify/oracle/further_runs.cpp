@@ -95,6 +95,7 @@ void FurtherRuns::every_call_below_fails() {
   const auto instantiates = [](const Step& step) { return std::holds_alternative<Instantiate>(step.command); };
   const auto first =
       static_cast<std::size_t>(std::ranges::find_if(program_.steps, instantiates) - program_.steps.begin());
+  if (first == steps || !pairs_.subject().fails_below()) return;
   for (std::size_t kind = 0; kind < kBelowWords.size(); ++kind) {
     for (std::uint32_t nth = 1; nth <= kMaxFailedCallsBelow; ++nth) {
       Derived failing;

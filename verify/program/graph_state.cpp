@@ -20,6 +20,13 @@ std::vector<ByteRange> GraphState::ranges() const {
   return all;
 }
 
+bool GraphState::frees(Id buffer) const {
+  return has_memory && std::ranges::any_of(nodes, [buffer](const NodeState& node) {
+           const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
+           return freed != nullptr && freed->buffer == buffer;
+         });
+}
+
 int GraphState::index_of(Id node) const {
   // Ids mostly equal indices; look there first.
   if (node < nodes.size() && nodes[node].id == node) return static_cast<int>(node);

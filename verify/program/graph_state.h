@@ -49,6 +49,7 @@ struct GraphState {
   [[nodiscard]] int index_of(Id node) const;            // -1 when there is none
   [[nodiscard]] NodeState& at(Id node);                 // a node that it has
   [[nodiscard]] std::vector<ByteRange> ranges() const;  // of all its nodes
+  [[nodiscard]] bool frees(Id buffer) const;            // a node frees the buffer
 };
 
 struct ExecState {

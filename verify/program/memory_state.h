@@ -21,9 +21,7 @@ struct BufferState {
   bool alive = false;
   // The next members are about memory that a graph allocates.
   std::optional<Id> graph = {};
-  bool unfreed = false;  // a launch allocated it, and nothing has freed it since
-  bool has_free_node = false;
-  bool freed_elsewhere = false;              // the free node is another graph's
+  bool unfreed = false;                      // a launch allocated it, and nothing has freed it since
   bool freed_by_program = false;             // since its last launch, by a call or by a launch of another graph
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
   Id device = 0;                             // the device that owns the memory, for device memory

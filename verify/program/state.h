@@ -48,8 +48,8 @@ struct StateParts {
   std::set<std::pair<Id, Id>> peers;  // (device, peer): the device may reach the peer's memory
   std::map<Id, bool> modules;         // whether each is loaded
   SystemsState systems;
-  std::optional<Below> failing_below =
-      {};  // the call below the runtime that was made to fail last, and may have failed
+  // The call below the runtime that a `fail_below` made fail since the program last synchronised.
+  std::optional<Below> failing_below = {};
 
   // Notes that somebody has waited for all work that was launched.
   void finish_all();
@@ -124,6 +124,10 @@ class State {
   // The same for a kernel of the module; children included.
   [[nodiscard]] bool module_in_use(Id module) const;
   [[nodiscard]] bool per_thread(Id stream) const;
+  // Whether a node of a graph, of an executable graph or of an open capture frees the buffer.
+  [[nodiscard]] bool has_free_node(Id buffer) const { return frees_in_another({}, buffer); }
+  // The same, of another graph than the one that allocates the buffer.
+  [[nodiscard]] bool has_free_node_elsewhere(Id buffer) const;
 
   // The device of a stream and of an event that are declared.
   [[nodiscard]] Id device_of_stream(Id stream) const { return parts_.streams.device_of(stream); }
@@ -166,6 +170,9 @@ class State {
   [[nodiscard]] std::vector<Id> stale_buffers(const GraphState& graph) const;
 
  private:
+  // Whether something else than `graph` and its executable graphs has a node that frees the buffer.
+  [[nodiscard]] bool frees_in_another(std::optional<Id> graph, Id buffer) const;
+
   StateParts parts_;
 };
 

@@ -163,6 +163,22 @@ std::vector<Id> State::live_modules() const {
   return ids;
 }
 
+bool State::frees_in_another(std::optional<Id> graph, Id buffer) const {
+  const auto in_graph = [&](const auto& entry) {
+    return entry.second.alive && entry.first != graph && entry.second.frees(buffer);
+  };
+  const auto in_exec = [&](const auto& entry) {
+    return entry.second.alive && entry.second.origin != graph && entry.second.graph.frees(buffer);
+  };
+  return std::ranges::any_of(graphs(), in_graph) || std::ranges::any_of(execs(), in_exec) ||
+         std::ranges::any_of(captures(), [buffer](const CaptureState& capture) { return capture.graph.frees(buffer); });
+}
+
+bool State::has_free_node_elsewhere(Id id) const {
+  const std::optional<Id> allocates = buffer(id)->graph;
+  return allocates && frees_in_another(allocates, id);
+}
+
 bool gives_captured_work(const State& state, const Command& command, std::optional<Id> origin) {
   const auto captured = [&](Id stream) {
     const CaptureState* capture = state.capture_of(stream);

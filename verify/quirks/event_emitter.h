@@ -38,6 +38,12 @@ class EventEmitter {
     set(k_busy, !state.idle());
     if (const std::optional<Below> call = state.parts().failing_below) set(k_failing_below, *call);
     set(k_open_captures, state.captures().size());
+    set(k_blocking_captures, std::ranges::count_if(state.captures(), [this](const CaptureState& capture) {
+          return std::ranges::any_of(capture.behind, [this](const auto& entry) {
+            const StreamState* stream = state.parts().streams.find(entry.first);
+            return stream == nullptr || !stream->non_blocking;
+          });
+        }));
     set(k_invalid_captures, std::ranges::count_if(state.captures(), [](const CaptureState& c) { return !c.valid; }));
     rules_of_capture(state.answer(command));
   }

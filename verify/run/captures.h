@@ -49,6 +49,8 @@ class Captures {
   // Notes that a call on a stream made `node`: the node belongs to the stream's capture, when there is one.
   void add(Id stream, hip::RecordedNode node);
 
+  // HIP's answer to the running command by the rules of capture.
+  [[nodiscard]] int answer(const Command& command) const { return state_ ? state_->answer(command).status : 0; }
   // The rules of capture after the commands so far; only for programs that begin, end or ask about captures.
   [[nodiscard]] const State& state() const { return *state_; }
   // The capture that the running command begins.

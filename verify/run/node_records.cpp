@@ -70,7 +70,9 @@ hipFunction_t NodeRecords::function(const KernelParams& kernel) {
   if (function == nullptr) {
     function =
         kernel.module ? function_of_module(spec.name, *kernel.module) : run_.platform.function(index, kernel.device);
+    if (function == nullptr) return nullptr;
     run_.interposer.know_kernel(function, &spec);
+    run_.platform.know_kernel(function, spec);
   }
   return function;
 }

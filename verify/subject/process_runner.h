@@ -45,6 +45,7 @@ class ProcessRunner final : public Runner {
   using Runner::run;
   [[nodiscard]] RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override;
   [[nodiscard]] bool contained() const override { return true; }
+  [[nodiscard]] bool fails_below() const override { return hello_ && hello_->schedulable; }
   [[nodiscard]] bool starts_slowly() const override { return options_.spares > 0; }
   void start_afresh() override;
 

@@ -90,7 +90,7 @@ Reason check_captured_launch(const State& state, const Launch& c) {
 }
 
 // CUDA, cudaGraphAddMemFreeNode: memory of another graph is freed where it is there.
-Reason frees_nothing(const State& state, const ExecState& exec) {
+Reason frees_missing_memory(const State& state, const ExecState& exec) {
   if (!exec.graph.has_memory) return {};
   for (const NodeState& node : exec.graph.nodes) {
     const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
@@ -117,7 +117,7 @@ Reason check(const State& state, const Launch& c) {
   if (Reason reason = check_captured_launch(state, c)) return reason;
   const GraphState& graph = state.exec(c.exec)->graph;
   if (graph.has_memory && !state.captures().empty()) return kMemoryInCapture;
-  if (Reason reason = frees_nothing(state, *state.exec(c.exec))) return reason;
+  if (Reason reason = frees_missing_memory(state, *state.exec(c.exec))) return reason;
   if (graph.has_memory && state.device_of_stream(c.stream) != 0)
     return "what graphs allocate is device 0's, and so are the streams that they are launched on";
   return state.capture_of(c.stream) != nullptr ? Reason{} : state.unreachable(graph);
@@ -142,25 +142,18 @@ void add_child(const StateParts& parts, CaptureState& capture, const ExecState& 
   capture.graph.has_events = capture.graph.has_events || exec.graph.has_events;
 }
 
-// Whether a node of `graph` frees the buffer.
-bool frees(const GraphState& graph, Id buffer) {
-  return std::ranges::any_of(graph.nodes, [buffer](const NodeState& node) {
-    const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
-    return freed != nullptr && freed->buffer == buffer;
-  });
-}
-
-void allocate_and_free(MemoryState& memory, const GraphState& graph) {
+void allocate_and_free(MemoryState& memory, const ExecState& exec) {
+  const GraphState& graph = exec.graph;
   for (const NodeState& node : graph.nodes) {
     if (const auto* freed = std::get_if<MemoryFreeParams>(&node.params)) {
       BufferState& buffer = memory.buffers.at(freed->buffer);
       buffer.unfreed = false;
-      buffer.freed_by_program = buffer.freed_elsewhere;
+      buffer.freed_by_program = buffer.graph != exec.origin;
     }
     const auto* allocation = std::get_if<MemoryAllocParams>(&node.params);
     if (allocation == nullptr) continue;
     BufferState& buffer = memory.buffers.at(allocation->buffer);
-    buffer.unfreed = !frees(graph, allocation->buffer);
+    buffer.unfreed = !graph.frees(allocation->buffer);
     buffer.freed_by_program = false;
   }
 }
@@ -208,7 +201,7 @@ void apply(State& state, const Launch& c) {
     return add_child(parts, *capture, exec);
   if (exec.graph.has_memory) {
     if (state.unfreed_memory(exec.graph) && (exec.flags & kAutoFreeOnLaunch) == 0) return;  // the launch is refused
-    allocate_and_free(parts.memory, exec.graph);
+    allocate_and_free(parts.memory, exec);
   }
   if (exec.graph.has_events) return launch_with_events(parts, c);
   // No documentation says that a graph without nodes orders anything; 7.2 and 6.4 give the stream no work.

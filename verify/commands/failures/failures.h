@@ -51,7 +51,8 @@ struct FailBelow {
         "The N-th allocation, queue, signal or code object that the subject's runtime asks the software GPU for from "
         "here on is refused once. The command in which it happens either succeeds, because the runtime does without "
         "it, or reports an error and succeeds when it is run again. One refusal waits at a time: a later `fail_below` "
-        "takes its place. The baseline never sees it, nor does a runtime on anything else than the software GPU.",
+        "takes its place, and `sync` ends the wait. The baseline never sees it, nor does a runtime on anything else "
+        "than the software GPU.",
         kDrawnByHand, kNoDeviation, field::number_of_call(&FailBelow::nth),
         ChoiceField{&FailBelow::call, kBelowWords, "allocation, queue, signal or code_object",
                     "allocation, queue, signal or code_object may fail below a runtime", "fail below: "});

@@ -60,7 +60,7 @@ Reason check_free_node(const State& state, const MemoryFreeParams& freed, Id id,
                        const std::vector<std::uint32_t>& after) {
   const BufferState* buffer = graph_memory(state, freed.buffer);
   if (buffer == nullptr) return fmt::format("no graph allocates b{}", freed.buffer);
-  if (buffer->has_free_node) return fmt::format("a node frees b{} already", freed.buffer);
+  if (state.has_free_node(freed.buffer)) return fmt::format("a node frees b{} already", freed.buffer);
   if (buffer->graph != id) return not_there(state, freed.buffer);
   for (const auto& [exec_id, exec] : state.execs()) {
     if (exec.alive && exec.origin == id) return fmt::format("e{} leaves b{} to others to free", exec_id, freed.buffer);
@@ -75,12 +75,12 @@ std::vector<std::uint32_t> indices(const GraphState& graph, const std::vector<Id
 }
 
 Reason check_added_memory(const State& state, const AddNode& c) {
-  if (!state.parts().memory.runtime_allocates) return {};
+  const auto* freed = std::get_if<MemoryFreeParams>(&c.params);
+  if (freed == nullptr && !state.parts().memory.runtime_allocates) return {};
   if (is_memory_node(c.params) && !state.captures().empty()) return kMemoryInCapture;
   const GraphState& graph = *state.graph(c.graph);
   std::vector<std::uint32_t> after = indices(graph, c.after);
-  if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params))
-    return check_free_node(state, *freed, c.graph, after);
+  if (freed != nullptr) return check_free_node(state, *freed, c.graph, after);
   return names_memory(state, c.params, {graph, c.graph, std::move(after), -1});
 }
 
@@ -114,10 +114,6 @@ static void note_memory_node(MemoryState& memory, GraphState& graph, const AddNo
     buffer = {allocation->bytes, allocation->bytes, MemoryKind::kDevice, 0, true};
     buffer.graph = c.graph;
     graph.addresses[allocation->buffer] = 0;
-  } else {
-    BufferState& buffer = memory.buffers.at(std::get<MemoryFreeParams>(c.params).buffer);
-    buffer.has_free_node = true;
-    buffer.freed_elsewhere = buffer.graph != c.graph;
   }
 }
 

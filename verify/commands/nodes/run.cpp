@@ -217,8 +217,9 @@ hip::Status run_command(Run& run, const AddNode& c) {
     run.observation.unsupported = function;
     return missing_object();
   }
-  if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params);
-      freed != nullptr && !allocates(*graph, freed->buffer))
+  const auto* freed = std::get_if<MemoryFreeParams>(&c.params);
+  if (freed != nullptr && !run.graph_memory.has(freed->buffer)) return missing_object();
+  if (freed != nullptr && !allocates(*graph, freed->buffer))
     graph->addresses[freed->buffer] = run.graph_memory.live(freed->buffer);
   run.graph_memory.show_as_in(graph->addresses);
   if (!run.options.isolation) return add_nodes(run, *graph, c);

@@ -85,7 +85,7 @@ Reason freed_elsewhere(const State& state, const GraphState& graph) {
     const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
     if (allocation == nullptr && freed == nullptr) continue;
     const Id id = allocation != nullptr ? allocation->buffer : freed->buffer;
-    if (state.buffer(id)->freed_elsewhere)
+    if (state.has_free_node_elsewhere(id))
       return fmt::format("one graph allocates b{} and another frees it: both stay as they were recorded", id);
   }
   return {};

@@ -8,8 +8,8 @@
 //
 // Memory that no node of its graph frees outlives the graph and the executable graph (the same guide: "Graph
 // destruction does not automatically free any live graph-allocated memory"). A free node of another graph may free it;
-// it is added while the memory is there. The graphs then stay as they were recorded: recorded again, they would not
-// name the same memory.
+// it is added while the memory is there. The graphs then stay as they were recorded (recorded again, they would not
+// name the same memory) until the freeing graph and its executable graph are destroyed. Then another node may free it.
 //
 // New memory has undefined contents, so a memset of all of it comes before every other use. Only nodes of the graph
 // that allocates it name it, and the program's own work between launch and free. An executable graph is not patched

@@ -92,7 +92,7 @@ CaptureAnswer answer(const State& state, const FreeAsync& c) {
 static Reason check_captured_free(const CaptureState& capture, const State& state, const FreeAsync& c) {
   const BufferState& buffer = *state.buffer(c.buffer);
   if (!buffer.graph && buffer.capture != capture.serial) return kMemoryInCapture;
-  if (buffer.has_free_node) return fmt::format("a node frees b{} already", c.buffer);
+  if (state.has_free_node(c.buffer)) return fmt::format("a node frees b{} already", c.buffer);
   if (buffer.graph) return capture.into ? Reason(kNoMemoryInto) : not_there(state, c.buffer);
   return freed_early(capture.graph, capture.behind.at(c.stream), c.buffer);
 }
@@ -118,8 +118,6 @@ void apply(State& state, const FreeAsync& c) {
     NodeState& node = capture->graph.nodes.back();
     node.params = MemoryFreeParams{c.buffer};
     node.ranges = {range};
-    buffer.has_free_node = true;
-    buffer.freed_elsewhere = buffer.graph.has_value();
     capture->graph.addresses[c.buffer] = 0;
     capture->graph.has_memory = true;
     ++capture->graph.instances;

@@ -79,6 +79,7 @@ Reason check(const State& state, const Synchronize& c) {
 template <>
 void apply(State& state, const Synchronize& c) {
   StateParts& parts = state.change();
+  parts.failing_below.reset();
   if (c.target == Target::kDevice) return parts.finish_all();
   if (c.target == Target::kStream) return parts.streams.wait_for(c.id);
   EventState& event = parts.events.known.at(c.id);
@@ -93,7 +94,8 @@ constexpr Traits kTraits<Enqueue>{kLegalInCapture, kAnswers, kNeverRefused, kNot
                                   kNamesDevices,   kTwice,   kAgain};
 
 // CUDA's programming guide, prohibited operations: a synchronous call enqueues work to the legacy stream and
-// synchronises it. It depends on no mode (7.2 documents so for hipMemcpyWithStream on a stream that captures).
+// synchronises it. On the null stream the answer depends on no mode (7.2 documents so for hipMemcpyWithStream on a
+// stream that captures); on any other stream the calling thread's mode may forbid it.
 template <>
 CaptureAnswer answer(const State& state, const Enqueue& c) {
   return c.wait ? answer_to_host_on_stream(state, c.stream, c.thread) : answer_to_work(state, c.stream);

@@ -76,7 +76,9 @@ hip::Status run_command(Run& run, const DeclareStream& c) {
 
 template <>
 hip::Status run_command(Run& run, const Synchronize& c) {
-  return run.on_thread(c.thread, [&] { return synchronize(run, c); });
+  hip::Status status = run.on_thread(c.thread, [&] { return synchronize(run, c); });
+  if (status) run.platform.fail_below({}, 0);  // a refusal waits no longer
+  return status;
 }
 
 template <>
