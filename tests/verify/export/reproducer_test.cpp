@@ -135,6 +135,23 @@ TEST(Reproducer, ThreadsOfABlockAreThreadsThatBeginTogether) {
   EXPECT_FALSE(verify::to_reproducer(of(kThreads), ReproducerForm::kCatch2).ok());
 }
 
+TEST(Reproducer, AThreadThatRecordsAGraphAgainHasNoForm) {
+  const std::string begin =
+      "buffer b0 64\nstream s1 nonblocking\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 element=1 width=8\n"
+      "instantiate e0 g0\n";
+  const std::string change = "set e0.n0 memset dst=b0+0 value=2 element=1 width=8\n";
+  const std::string in_thread = begin + "threads\nthread 1\n" + change + "end\n";
+  EXPECT_THAT(refusal_of(of(in_thread, ReproducerStrategy::kRebuild)), HasSubstr("a thread records a graph again"));
+  EXPECT_THAT(text_of(of(in_thread)), HasSubstr("hipGraphExecMemsetNodeSetParams(e0, g0_n0"));
+  EXPECT_THAT(text_of(of(begin + change, ReproducerStrategy::kRebuild)), HasSubstr("hipGraphExecDestroy(e0)"));
+}
+
+TEST(Reproducer, HostFunctionsCountUnderALock) {
+  const std::string text = text_of(of(kEverything));
+  EXPECT_THAT(text, HasSubstr("const std::lock_guard<std::mutex> lock(counting);\n  ++runs[h.tag];"));
+  EXPECT_THAT(text, HasSubstr("#include <mutex>"));
+}
+
 TEST(Reproducer, EveryCommandIsWrittenAsItsHipCall) {
   const std::string text = text_of(of(kEverything));
   for (const char* call : {"hipMalloc(&b0, 4096)",
