@@ -9,6 +9,7 @@
 #include "verify/oracle/metamorphic.h"
 #include "verify/oracle/stream_variants.h"
 #include "verify/program/state.h"
+#include "verify/program/threads.h"
 #include "verify/properties/cost.h"
 #include "verify/properties/cycles.h"
 #include "verify/properties/orders.h"
@@ -93,8 +94,10 @@ void FurtherRuns::every_call_below_fails() {
   options.poison = options.isolation = options.inspect = false;
   const std::size_t steps = program_.steps.size();
   const auto instantiates = [](const Step& step) { return std::holds_alternative<Instantiate>(step.command); };
-  const auto first =
-      static_cast<std::size_t>(std::ranges::find_if(program_.steps, instantiates) - program_.steps.begin());
+  auto first = static_cast<std::size_t>(std::ranges::find_if(program_.steps, instantiates) - program_.steps.begin());
+  // No command is added to a block of threads.
+  const auto in_thread = [&](std::size_t step) { return step < steps && program_.steps[step].in.thread != 0; };
+  while (in_thread(first) && !starts_threads(program_, first)) --first;
   for (std::size_t kind = 0; kind < kBelowWords.size(); ++kind) {
     for (std::uint32_t nth = 1; nth <= kMaxFailedCallsBelow; ++nth) {
       Derived failing;
