@@ -14,6 +14,7 @@ constexpr std::uint64_t kBytesOfThread = 256;
 }  // namespace
 
 void ThreadsDraft::overlap() {
+  const std::size_t whole = program_.steps.size();
   if (swarm_.devices || !state_.captures().empty() || !take(Synchronize{Target::kDevice, 0})) return;
   std::vector<Own> threads(choices_.between(2, kMaxThread));
   for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -32,6 +33,10 @@ void ThreadsDraft::overlap() {
     written.steps.insert(written.steps.end(), program_.steps.begin() + static_cast<std::ptrdiff_t>(begin),
                          program_.steps.end());
     for (std::size_t k = begin; k < written.steps.size(); ++k) written.steps[k].in = {1, 1, 0, own.thread};
+  }
+  if (written.steps.size() > most_commands(options_)) {
+    program_.steps.resize(whole);
+    return;
   }
   program_ = with_fit_blocks(written, options_);
 }
