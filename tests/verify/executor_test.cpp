@@ -45,6 +45,44 @@ TEST(HostThreads, RunTheWorkOfSeveralAtTheSameTime) {
   EXPECT_EQ(begun, 0);
 }
 
+// A hipStreamQuery that answers 'not ready' where no second thread calls it in time.
+hip::sync::Atomic<int> querying{0};
+std::chrono::milliseconds patience{0};
+hipError_t query_together(hipStream_t) {
+  ++querying;
+  const auto limit = std::chrono::steady_clock::now() + patience;
+  while (querying < 2 && std::chrono::steady_clock::now() < limit) hip::sync::yield();
+  return querying < 2 ? hipErrorNotReady : hipSuccess;
+}
+
+// Threads of a block overlap here. The model cannot take calls of two threads, so they call nothing but the query.
+class OverlappingPlatform final : public ModelPlatform {
+ public:
+  OverlappingPlatform() : api_(ModelPlatform::api()) { api_.hipStreamQuery = query_together; }
+  [[nodiscard]] const hip::Api& api() const override { return api_; }
+  void on_threads(const std::map<Id, std::function<void()>>& works) override { Platform::on_threads(works); }
+
+ private:
+  hip::Api api_;
+};
+
+bool queries_meet(const std::string& before, std::chrono::milliseconds time) {
+  querying = 0;
+  patience = time;
+  OverlappingPlatform platform;
+  Executor executor(platform, StrategyKind::kPatch);
+  const Program program =
+      program_of(before + "stream s1\nstream s2\nthreads\nthread 1\nquery s1\nthread 2\nquery s2\nend\n");
+  return std::ranges::none_of(executor.run(program, {}).observation.statuses,
+                              [](const StepStatus& status) { return status.code == hipErrorNotReady; });
+}
+
+TEST(Executor, ThreadsOfABlockOverlapUnlessCallsFailByTheirNumber) {
+  EXPECT_TRUE(queries_meet("", std::chrono::seconds(60)));
+  EXPECT_FALSE(queries_meet("fail 1 hipGraphLaunch\n", std::chrono::milliseconds(1)));
+  EXPECT_FALSE(queries_meet("fail_below 1 allocation\n", std::chrono::milliseconds(1)));
+}
+
 RC_GTEST_PROP(Executor, TheSameProgramAndOptionsGiveTheSameTrace, ()) {
   Bench bench;
   const Program program = *arbitrary_program({});

@@ -1,6 +1,7 @@
 // Blocks of threads: their text, which of them are valid, and how they are generated, mutated and shrunk.
 #include "verify/program/threads.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,6 +107,38 @@ TEST(Threads, UseWhatTheirExecutableGraphsUse) {
             "line 18: another thread of the block uses g0, too");
 }
 
+TEST(Threads, UseTheModulesOfTheirExecutableGraphs) {
+  const std::string text = two_threads("launch e2 s1", "launch e3 s2");
+  const auto with_kernels = [&text](const std::string& first, const std::string& second) {
+    const std::string objects =
+        "module m0\nmodule m1\ngraph g2\nkernel g2.n0 inplace_u32 data=b0+0 n=1 k=1 module=" + first +
+        "\ninstantiate e2 g2\ngraph g3\nkernel g3.n0 inplace_u32 data=b1+0 n=1 k=1 module=" + second +
+        "\ninstantiate e3 g3\n";
+    return flaw(parsed(std::string(text).insert(text.find("threads"), objects)));
+  };
+  EXPECT_EQ(with_kernels("m0", "m1"), "");
+  EXPECT_THAT(with_kernels("m0", "m0"), testing::HasSubstr("another thread of the block uses m0, too"));
+}
+
+TEST(Threads, BeginWhenNothingIsRunning) {
+  const std::string block = "threads\nthread 1\nsync s1\nend\n";
+  EXPECT_EQ(flaw(parsed(behind_objects("launch e0 s1\nsync s1\n" + block))), "");
+  EXPECT_THAT(flaw(parsed(behind_objects("launch e0 s1\n" + block))),
+              testing::HasSubstr("a block of threads begins when nothing is running"));
+}
+
+TEST(Threads, ChangeNoExecutableGraphWhileAnotherOneCaptures) {
+  const std::string capture = "capture s2 mode=thread\nendcapture s2 g1";
+  const char* reason = "an executable graph is not changed in a thread while another thread of the block captures";
+  for (const char* change :
+       {"update e0 g0", "patch e0", "set e0.n0 memset dst=b0+0 value=2 element=1 width=64", "disable e0.n0"}) {
+    EXPECT_THAT(flaw(parsed(two_threads(change, capture))), testing::HasSubstr(reason)) << change;
+    EXPECT_THAT(flaw(parsed(two_threads(capture, change))), testing::HasSubstr(reason)) << change;
+    EXPECT_EQ(flaw(parsed(two_threads(capture + "\n" + change, "sync s1"))), "") << change;
+  }
+  EXPECT_EQ(flaw(parsed(two_threads("launch e0 s1", capture))), "");
+}
+
 TEST(Threads, CallNothingThatConcernsOtherThreads) {
   const auto flaw_of = [](const std::string& command) {
     const std::string text = flaw(parsed(behind_objects("threads\nthread 1\n" + command + "\nend\n")));
@@ -122,6 +155,7 @@ TEST(Threads, CallNothingThatConcernsOtherThreads) {
   EXPECT_EQ(flaw_of("capture s1 mode=thread\nmalloc_async b9 64 s1"), memory);
   EXPECT_EQ(flaw_of("malloc_async b9 64 s1\nfree_async b9 s1"), "");
   EXPECT_EQ(flaw_of("pool p0"), "pools and user objects may not be used in a thread");
+  EXPECT_EQ(flaw_of("module m0\nunload m0"), "modules are not unloaded in a thread");
   EXPECT_EQ(flaw_of("capture s1 mode=thread\nend\nsync v0\nthreads\nthread 1\nsync v0"),
             "a capture is open where a thread begins or ends");
 }

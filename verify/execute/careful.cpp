@@ -66,10 +66,10 @@ class CarefulStrategy final : public Strategy {
     hip::Recording changed = exec.recording;
     changed.replace(index, node.record, node.relocations);
     const Shaped as = shaped(context, changed, exec.disabled);
-    const hip::RecordedNode* way = setter(context, exec, index, node);
+    const std::optional<hip::RecordedNode> way = setter(context, exec, index, node);
     const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
-    if (way == nullptr || opaque || hip::recorded_otherwise(exec.recording.nodes()[index], node) ||
-        as.shape != exec.shape || as.shape == ExecShape::kFlat) {
+    if (!way || opaque || hip::recorded_otherwise(exec.recording.nodes()[index], node) || as.shape != exec.shape ||
+        as.shape == ExecShape::kFlat) {
       return record_as(context, exec, changed, as);
     }
     return patching_->set(context, exec, index, *way);
@@ -155,19 +155,18 @@ class CarefulStrategy final : public Strategy {
     return *quirks_;
   }
 
-  // Returns the node in a form that the release sets correctly; null where there is none.
-  const hip::RecordedNode* setter(StrategyContext& context, const ExecObject& exec, hip::NodeIndex index,
-                                  const hip::RecordedNode& node) {
+  // Returns the node in a form that the release sets correctly, or nothing where there is none.
+  std::optional<hip::RecordedNode> setter(StrategyContext& context, const ExecObject& exec, hip::NodeIndex index,
+                                          hip::RecordedNode node) {
     const auto touched = [&](const hip::RecordedNode& each) {
       return quirks(context).of_set(hip::QuirkyUse::kSetInExec, exec.recording.nodes()[index], each, index,
                                     context_of(context, exec));
     };
     const hip::ReleaseQuirk* quirk = touched(node);
-    if (quirk == nullptr) return &node;
-    if (quirk->way != hip::QuirkWay::kTyped) return nullptr;
-    typed_ = node;
-    typed_->form = hip::NodeForm::kTyped;
-    return touched(*typed_) == nullptr ? &*typed_ : nullptr;
+    if (quirk == nullptr) return node;
+    if (quirk->way != hip::QuirkWay::kTyped) return {};
+    node.form = hip::NodeForm::kTyped;
+    return touched(node) == nullptr ? std::optional(std::move(node)) : std::nullopt;
   }
 
   // Returns the shape in which the release launches the graph correctly: as it is, as a chain of its own nodes where
@@ -209,7 +208,6 @@ class CarefulStrategy final : public Strategy {
   std::unique_ptr<Strategy> patching_ = make_strategy(StrategyKind::kPatch);
   std::unique_ptr<Strategy> rebuilding_ = make_strategy(StrategyKind::kRebuild);
   std::optional<hip::ReleaseQuirks> quirks_;
-  std::optional<hip::RecordedNode> typed_;  // the typed form of a node, made by setter()
 };
 
 }  // namespace

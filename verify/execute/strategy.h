@@ -9,6 +9,8 @@
 //            buffers there before each launch and back after it
 //
 // Every operation either succeeds or reports an error and leaves its object as it was, so that it can be tried again.
+// A strategy keeps nothing about an operation in its members: while one thread is in a call of HIP, another thread may
+// use the same strategy.
 #pragma once
 
 #include <memory>

@@ -39,11 +39,13 @@ void fill(char* to, size_t bytes, unsigned long long buffer, unsigned long long 
   store(to, contents);
 }
 )",
-    R"(// A host function: counts itself and, given memory, mixes its tag into it.
+    R"(// A host function: counts itself and, given memory, mixes its tag into it. Several may run at the same time.
 struct Host { unsigned tag; char** memory; size_t offset, bytes; };
+std::mutex counting;
 std::map<unsigned, int> runs;
 void host(void* data) {
   const Host& h = *static_cast<Host*>(data);
+  const std::lock_guard<std::mutex> lock(counting);
   ++runs[h.tag];
   for (unsigned i = 0; i < h.bytes; ++i) {
     char& byte = (*h.memory)[h.offset + i];

@@ -12,6 +12,10 @@
 namespace verify {
 namespace {
 
+// The variables of such a graph would end with the thread.
+constexpr const char* kRecordedInThread =
+    "a thread records a graph again: such a block has no stand-alone form; replay the program instead";
+
 bool is_opaque(const NodeParams& params) {
   const auto* kernel = std::get_if<KernelParams>(&params);
   return kernel != nullptr && kernel->opaque;
@@ -163,6 +167,7 @@ void ReproducerStrategies::record_again(Target target, Id id, const GraphState& 
 
 void ReproducerStrategies::rebuild_exec(Id id, const GraphState& graph) {
   if (graph.has_memory) return out_.refuse("memory nodes that are recorded again have no stand-alone form yet");
+  if (out_.text().in_thread()) return out_.refuse(kRecordedInThread);
   ExecNames& exec = out_.names().execs[id];
   const GraphNames names = out_.nodes().record(out_.after(), graph, out_.expected());
   const std::string fresh = fmt::format("e{}_{}", id, names.graph);
@@ -176,6 +181,7 @@ void ReproducerStrategies::rebuild_exec(Id id, const GraphState& graph) {
 }
 
 void ReproducerStrategies::rebuild_graph(Id id) {
+  if (out_.text().in_thread()) return out_.refuse(kRecordedInThread);
   out_.names().graphs[id] = out_.nodes().record(out_.after(), *out_.after().graph(id), out_.expected());
   graph_versions_[id] = versions();
 }

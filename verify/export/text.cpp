@@ -165,7 +165,7 @@ void ReproducerText::write_includes(std::string& out, bool dies) const {
   if (!catch2) headers.insert("cstdio");
   if (dies && !catch2) headers.insert({"csignal", "unistd.h"});
   if (any({HelperFunction::kFill, HelperFunction::kExtra})) headers.insert("cstring");
-  if (any({HelperFunction::kHost})) headers.insert("map");
+  if (any({HelperFunction::kHost})) headers.insert({"map", "mutex"});
   if (checks_ || catch2) headers.insert("string");
   if (any({HelperFunction::kHex, HelperFunction::kLoad, HelperFunction::kStore})) headers.insert("vector");
   if (any({HelperFunction::kThread})) headers.insert({"functional", "semaphore.h", "thread", "utility"});

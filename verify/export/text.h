@@ -36,6 +36,7 @@ class ReproducerText {
   // Begins the lines of one of a block's `count` threads, and puts the lines from `from` on into that thread.
   void begin_thread(std::uint32_t thread, std::size_t count);
   void end_thread(std::size_t from);
+  [[nodiscard]] bool in_thread() const { return thread_ != 0; }
   // Puts the threads of the lines from `from` on into a block that waits for them.
   void in_threads(std::size_t from, const std::set<std::uint32_t>& threads);
   // The lines from here on may run again behind their last one: they do not rely on the line before them.

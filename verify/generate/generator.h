@@ -32,6 +32,12 @@ struct GeneratorOptions {
   std::function<bool(const State&, const Command&)> avoid{};
 };
 
+// The most commands of a generated program: its last action may be long, and a block stands behind it.
+[[nodiscard]] constexpr std::uint32_t most_commands(const GeneratorOptions& options) {
+  constexpr std::uint32_t kLongestEnd = 60;
+  return options.size + options.size / 5 + kLongestEnd;
+}
+
 [[nodiscard]] Program generate_program(Choices& choices, const GeneratorOptions& options);
 
 // A program of the actions of one system.

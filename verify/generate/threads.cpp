@@ -1,5 +1,7 @@
 #include "verify/generate/threads.h"
 
+#include <algorithm>
+
 #include "verify/generate/mutate.h"
 
 namespace verify {
@@ -12,6 +14,7 @@ constexpr std::uint64_t kBytesOfThread = 256;
 }  // namespace
 
 void ThreadsDraft::overlap() {
+  const std::size_t whole = program_.steps.size();
   if (swarm_.devices || !state_.captures().empty() || !take(Synchronize{Target::kDevice, 0})) return;
   std::vector<Own> threads(choices_.between(2, kMaxThread));
   for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -19,14 +22,21 @@ void ThreadsDraft::overlap() {
     for (int k = 0; k < 2 && take(DeclareBuffer{next_.buffer, kBytesOfThread, MemoryKind::kDevice}); ++k)
       threads[i].buffers.push_back(next_.buffer++);
     if (threads[i].buffers.empty()) return;
+    threads[i].captures = choices_.percent(60);
   }
   Program written = program_;
   for (Own& own : threads) {
     const std::size_t begin = program_.steps.size();
+    own.updates = std::ranges::none_of(
+        threads, [&own](const Own& other) { return other.captures && other.thread != own.thread; });
     thread(own);
     written.steps.insert(written.steps.end(), program_.steps.begin() + static_cast<std::ptrdiff_t>(begin),
                          program_.steps.end());
     for (std::size_t k = begin; k < written.steps.size(); ++k) written.steps[k].in = {1, 1, 0, own.thread};
+  }
+  if (written.steps.size() > most_commands(options_)) {
+    program_.steps.resize(whole);
+    return;
   }
   program_ = with_fit_blocks(written, options_);
 }
@@ -43,8 +53,9 @@ void ThreadsDraft::thread(Own& own) {
 // Makes a graph, instantiates it or updates the thread's executable graph from it, and launches that.
 void ThreadsDraft::round(Own& own) {
   const Id graph = next_.graph++;
-  if (!(choices_.percent(70) ? capture_own(own, graph) : build_own(own, graph))) return;
-  if (own.exec && choices_.percent(50)) {
+  const bool captures = own.captures && choices_.percent(80);
+  if (!(captures ? capture_own(own, graph) : build_own(own, graph))) return;
+  if (own.exec && own.updates && choices_.percent(70)) {
     take(Update{*own.exec, graph});
   } else if (take(Instantiate{next_.exec, graph})) {
     own.exec = next_.exec++;

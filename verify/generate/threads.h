@@ -16,6 +16,7 @@ class ThreadsDraft : protected LaunchesDraft {
   struct Own {
     Id thread = 0, stream = 0;
     std::vector<Id> buffers;
+    bool captures = false, updates = false;  // whether it may
     std::optional<Id> exec = {};
   };
   void thread(Own& own);

@@ -31,8 +31,8 @@ class BlockLines {
   void end(Line& line);
 
   InBlock in_;                        // the block that the next line stands in
-  bool of_threads_ = false;           // that block
-  bool empty_ = true;                 // that block, so far
+  bool of_threads_ = false;           // whether the block is one of threads
+  bool empty_ = true;                 // whether the block has no step yet
   std::vector<std::uint32_t> begun_;  // the lines that begin blocks
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "verify/program/names.h"
 
@@ -57,10 +58,14 @@ std::vector<Name> names_in(Named named) {
 Reason ThreadRules::check(const State& state, const Step& step) {
   const InBlock before = std::exchange(in_, step.in);
   const bool another_thread = before.block != in_.block || before.thread != in_.thread;
-  if (before.block != in_.block) uses_.clear();
+  if (before.block != in_.block) {
+    uses_.clear();
+    capturing_ = recording_ = 0;
+  }
   if (another_thread && (before.thread != 0 || in_.thread != 0) && !state.captures().empty())
     return "a capture is open where a thread begins or ends";
   if (in_.thread == 0) return {};
+  if (before.block != in_.block && !state.idle()) return "a block of threads begins when nothing is running";
   if (devices_ > 1) return "programs with threads have one device";
   Command command = step.command;
   if (const Id* thread = thread_of(command); thread != nullptr && *thread != in_.thread)
@@ -76,7 +81,12 @@ Reason ThreadRules::check_after(const State& state, const Step& step) const {
     const BufferState* const buffer = name.first == 'b' ? state.buffer(name.second) : nullptr;
     return buffer != nullptr && (buffer->graph || buffer->capture);
   };
-  return std::ranges::any_of(names_in(step.command), of_graph) ? Reason(kNoGraphMemory) : Reason();
+  const std::vector<Name> names = names_in(step.command);
+  if (std::ranges::any_of(names, of_graph)) return kNoGraphMemory;
+  // The executor waits for the device before it unloads a module.
+  const std::map<Id, bool>& loaded = state.parts().modules;
+  const auto unloaded = [&loaded](const Name& name) { return name.first == 'm' && !loaded.at(name.second); };
+  return std::ranges::any_of(names, unloaded) ? Reason("modules are not unloaded in a thread") : Reason();
 }
 
 Reason ThreadRules::uses_of(const State& state, const Command& command) {
@@ -84,8 +94,9 @@ Reason ThreadRules::uses_of(const State& state, const Command& command) {
   if (std::ranges::all_of(names, [](const Name& name) { return name.first == 'b'; }))
     return "a command that concerns the whole device may not stand in a thread";
   // The executor waits for the device before it destroys an object, but not beside other threads.
-  if (std::holds_alternative<Destroy>(command) && !state.idle())
-    return "in a thread, objects are destroyed when nothing is running";
+  const bool destroys = std::holds_alternative<Destroy>(command);
+  if (destroys && !state.idle()) return "in a thread, objects are destroyed when nothing is running";
+  if (!state.captures().empty()) capturing_ |= 1U << in_.thread;
   const NodeParams* const params = params_of(command);
   for (const Name& name : names) {
     if (name.first == 'b' && params != nullptr) continue;  // by its bytes, below
@@ -95,7 +106,10 @@ Reason ThreadRules::uses_of(const State& state, const Command& command) {
     const bool launched = std::holds_alternative<Launch>(command);  // no other command leaves the graph alone
     if (Reason reason = launched ? Reason() : use(state, {'g', exec->origin}, true)) return reason;
     if (Reason reason = uses_of(state, exec->graph)) return reason;
+    if (!launched && !destroys) recording_ |= 1U << in_.thread;
   }
+  if (capturing_ != 0 && recording_ != 0 && !std::has_single_bit(capturing_ | recording_))
+    return "an executable graph is not changed in a thread while another thread of the block captures";
   return params == nullptr ? Reason() : use(state, state.ranges_of(*params, 1));
 }
 
@@ -104,7 +118,7 @@ Reason ThreadRules::uses_of(const State& state, const GraphState& graph) {
   for (const NodeState& node : graph.nodes) {
     if (Reason reason = use(state, node.ranges)) return reason;
     for (const Name& name : names_in(node.params)) {
-      if (name.first != 'v') continue;
+      if (name.first != 'v' && name.first != 'm') continue;
       if (Reason reason = use(state, name, true)) return reason;
     }
     if (node.child == nullptr) continue;

@@ -53,6 +53,9 @@ class ThreadRules {
   Id devices_;
   InBlock in_;                // of the last step
   std::map<Name, Use> uses_;  // of the block
+  // A bit for each thread of the block: those that capture, and those in which a strategy may record an executable
+  // graph again. It then waits for the device, which HIP refuses while another thread captures.
+  std::uint32_t capturing_ = 0, recording_ = 0;
 };
 
 }  // namespace verify

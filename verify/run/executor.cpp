@@ -255,8 +255,7 @@ class Steps {
   // Costs are counted, and calls are made to fail, by their number in the order of the program.
   [[nodiscard]] bool may_overlap() const {
     return !run_.options.costs && run_.options.fail_graph_call == 0 &&
-           std::ranges::none_of(program_.steps,
-                                [](const Step& step) { return std::holds_alternative<Fail>(step.command); });
+           std::ranges::none_of(program_.steps, [](const Step& step) { return arms_failure(step.command); });
   }
 
   // The running step's element of a vector with one for each step.

@@ -1,7 +1,8 @@
 // The threads of a block (verify/program/threads.h) while they run.
 //
-// Only calls of HIP overlap. All else, the whole run with it, belongs to the thread that has the turn; a thread leaves
-// its turn to the others for the time of each call, and keeps what the run holds about its command meanwhile.
+// Only calls of HIP overlap. One thread at a time has the turn, and only that thread uses the run and the rest of the
+// harness. During each call of HIP, a thread leaves the turn to the others; it saves the run's notes on its command
+// before the call and puts them back after the call.
 #pragma once
 
 #include "hip/sync/sync.h"
@@ -36,7 +37,7 @@ class ThreadTurn final : public Interposer::Turn {
 
   Run& run_;
   hip::sync::Mutex& turns_;
-  // Of this thread while another thread has the turn, and the other way round.
+  // While this thread does not have the turn: its own notes. While it has the turn: the notes that the run held before.
   Id thread_;
   std::size_t step_ = 0;
   Run::Attempt attempt_;

@@ -118,23 +118,6 @@ TEST(Reproducer, ABlockThatMakesUserObjectsHasNoForm) {
               HasSubstr("a block makes user objects"));
 }
 
-constexpr const char* kThreads =
-    "buffer b0 64\nbuffer b1 64\nstream s1 nonblocking\nstream s2 nonblocking\nthreads\nthread 1\n"
-    "capture s1 mode=thread\non s1 memset dst=b0+0 value=1 element=1 width=8\nendcapture s1 g0\nsync s1\n"
-    "destroy g0\nthread 2\non s2 memset dst=b1+0 value=1 element=1 width=8\nend\n";
-
-TEST(Reproducer, ThreadsOfABlockAreThreadsThatBeginTogether) {
-  const std::string text = text_of(of(kThreads));
-  EXPECT_THAT(text, HasSubstr("std::thread thread1([&] { static_cast<void>(on_thread<1>([&] {"));
-  EXPECT_THAT(text, HasSubstr("for (++begun; begun < 2;) {}"));
-  EXPECT_THAT(text, HasSubstr("thread1.join();\n    thread2.join();"));
-  EXPECT_THAT(text, HasSubstr("#include <atomic>"));
-  EXPECT_THAT(text, HasSubstr("MUST(hipStreamBeginCapture(s1, hipStreamCaptureModeThreadLocal));"));
-  const std::size_t first = text.find("std::thread thread1"), last = text.find("thread1.join");
-  EXPECT_EQ(text.substr(first, last - first).find("hipDeviceSynchronize"), std::string::npos);
-  EXPECT_FALSE(verify::to_reproducer(of(kThreads), ReproducerForm::kCatch2).ok());
-}
-
 TEST(Reproducer, EveryCommandIsWrittenAsItsHipCall) {
   const std::string text = text_of(of(kEverything));
   for (const char* call : {"hipMalloc(&b0, 4096)",
