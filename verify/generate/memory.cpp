@@ -103,17 +103,26 @@ void GraphMemoryDraft::memory_family() {
   instantiate_family(graph);
 }
 
-// Frees the memory by a node of another graph.
+// Frees the memory by a node of another graph: of a new one, or of one that is there, instantiated or not.
 void GraphMemoryDraft::free_elsewhere(Id buffer) {
-  const Id graph = next_.graph;
-  if (!take(DeclareGraph{graph})) return;
-  ++next_.graph;
-  AddNode node;
-  node.graph = graph;
-  node.params = MemoryFreeParams{buffer};
-  if (choices_.percent(30)) add_node(graph);
-  node.node = next_node(*state_.graph(graph));
-  if (!take(node) || !take(Instantiate{next_.exec, graph})) return;
+  const auto add_to = [&](Id graph) {
+    AddNode node;
+    node.graph = graph;
+    node.params = MemoryFreeParams{buffer};
+    node.node = next_node(*state_.graph(graph));
+    return take(node);
+  };
+  const std::vector<Id> graphs = alive(state_.graphs());
+  Id graph = graphs.empty() ? next_.graph : pick(graphs);
+  const bool there = !graphs.empty() && graph != *state_.buffer(buffer)->graph && choices_.percent(40) && add_to(graph);
+  if (!there) {
+    graph = next_.graph;
+    if (!take(DeclareGraph{graph})) return;
+    ++next_.graph;
+    if (choices_.percent(30)) add_node(graph);
+    if (!add_to(graph)) return;
+  }
+  if (!take(Instantiate{next_.exec, graph})) return;
   launch_exec(next_.exec++);
 }
 
