@@ -1,5 +1,6 @@
 #include "verify/execute/careful.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,21 @@
 
 namespace verify {
 namespace {
+
+// Whether a node frees memory that another graph allocated. Memory has one free node (hipGraphAddMemFreeNode), so such
+// a graph cannot be recorded a second time.
+bool frees_for_another(const hip::Recording& recording) {
+  const auto is_allocation_of = [](const hip::MemoryFreeRecord& freed) {
+    return [&freed](const hip::RecordedNode& node) {
+      const auto* allocated = std::get_if<hip::MemoryAllocRecord>(&node.record);
+      return allocated != nullptr && allocated->buffer == freed.buffer;
+    };
+  };
+  return std::ranges::any_of(recording.nodes(), [&](const hip::RecordedNode& node) {
+    const auto* freed = std::get_if<hip::MemoryFreeRecord>(&node.record);
+    return freed != nullptr && std::ranges::none_of(recording.nodes(), is_allocation_of(*freed));
+  });
+}
 
 // Makes an executable graph without nodes that holds the user objects. (A second executable graph of the program's
 // graph would hold them, too, but a graph with memory nodes may not have two.)
@@ -173,6 +189,7 @@ class CarefulStrategy final : public Strategy {
   // that is enough, otherwise without children.
   Shaped shaped(StrategyContext& context, const hip::Recording& recording,
                 const std::set<hip::NodeIndex>& disabled = {}) {
+    if (frees_for_another(recording)) return {ExecShape::kAsItIs, {}, {}};
     Shaped as = shaped_whole(context, recording);
     // A node cannot be disabled where nodes of another type stand for it: a disabled node is then left out.
     std::set<hip::NodeIndex> left_out;
