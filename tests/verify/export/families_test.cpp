@@ -77,6 +77,8 @@ std::vector<Sample> samples() {
       {"unsafe\n", "unsafe_call()"},
       {"stream s1\nmalloc_async b5 64 s1\n", "hipMallocAsync(reinterpret_cast<void**>(&b5), 64, s1)"},
       {"stream s1\nmalloc_async b5 64 s1\nfree_async b5 s1\n", "hipFreeAsync(b5, s1)"},
+      {"graph_memory used\n", "hipDeviceGetGraphMemAttribute(0, "},
+      {"graph_memory trim\n", "hipDeviceGraphMemTrim(0)"},
       {"pool p0\n", "hipMemPoolCreate(&p0, "},
       {"pool p0\npool_attribute p0 release_threshold=64\n", "hipMemPoolSetAttribute(p0, "},
       {"pool p0\npool_trim p0 16\n", "hipMemPoolTrimTo(p0, 16)"},
@@ -91,6 +93,7 @@ std::vector<Sample> samples() {
       {kGraph + "userobject u0\nretain u0 g0\n", "hipGraphRetainUserObject(g0, u0, 1, 0)"},
       {"userobject u0\nrelease u0\n", "hipUserObjectRelease(u0, 1)"},
       {"fail 1 hipGraphLaunch\n", kRefused},
+      {"fail_below 1 allocation\n", kRefused},
       {"bad hipGraphInstantiate cycle-in-child\n", "hipGraphInstantiate(&exec, outer, "},
       {"cache clear\n", kRefused},
   };
