@@ -241,7 +241,7 @@ TEST(GraphMemoryPrograms, PicturesNameWhatIsAllocatedAndFreed) {
 
 TEST(GraphMemoryPrograms, TheGeneratorMakesThemAndTheyAgree) {
   std::uint64_t allocations = 0, freed_by_nodes = 0, freed_by_programs = 0, freed_elsewhere = 0;
-  for (std::uint64_t index = 0; index < 600; ++index) {
+  for (std::uint64_t index = 0; index < 3000; ++index) {
     const Program program = campaign_program(3, index, {.size = 30});
     bool any = false;
     for (const Step& step : program.steps) {
