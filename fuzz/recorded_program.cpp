@@ -3,101 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
-#include <optional>
-#include <variant>
+#include <set>
+#include <utility>
 
+#include "fuzz/recorded_captures.h"
+#include "fuzz/recorded_memory.h"
+#include "fuzz/recorded_text.h"
 #include "fuzz/recorded_threads.h"
 #include "fuzz/recorded_work.h"
-#include "verify/language/node_params.h"
-#include "verify/program/state.h"
-#include "verify/program/text.h"
 
 namespace fuzz {
 
 namespace {
 
+constexpr std::uint64_t kExternal = 1;  // hipEventRecordExternal, hipEventWaitExternal
 constexpr const char* kForeignNode = "a node of one graph that was set in an executable graph of another";
-constexpr std::size_t kMaxDropped = 20000;  // invalid commands; each costs a validation of the whole program
-
-// The lines of the program in the making. A command that is not valid in its place becomes a comment with the reason.
-class ProgramText {
- public:
-  void say(std::string text, std::optional<RecordedBytes> read = {}) { body_.push_back({std::move(text), read}); }
-  // Adds a line at the beginning, before all that say() adds.
-  void say_first(std::string text) { lines_.push_back({std::move(text), {}}); }
-  void note(const std::string& why) {
-    ++not_recorded_[why];
-    say("# not recorded: " + why);
-  }
-
-  RecordedProgram finish(const std::vector<std::string>& header) && {
-    std::ranges::move(body_, std::back_inserter(lines_));
-    drop_what_may_not_stand();
-    RecordedProgram program;
-    program.not_recorded = std::move(not_recorded_);
-    std::uint32_t number = 0;
-    const auto put = [&](const std::string& text) {
-      program.text += text + "\n";
-      ++number;
-      if (!text.empty() && text[0] != '#') ++program.commands;
-    };
-    put("hgcheck-program 1");
-    for (const std::string& comment : header) put("# " + comment);
-    put("placement native");
-    for (const Line& line : lines_) {
-      put(line.text);
-      if (line.read) program.reads[number] = *line.read;
-    }
-    return program;
-  }
-
- private:
-  struct Line {
-    std::string text;
-    std::optional<RecordedBytes> read;
-  };
-
-  void drop_what_may_not_stand() {
-    for (std::size_t i = 0; i < kMaxDropped; ++i) {
-      std::string text = "hgcheck-program 1\nplacement native\n";
-      for (const Line& line : lines_) text += line.text + "\n";
-      const auto parsed = verify::parse_program(text);
-      std::size_t number = 0;
-      std::string why;
-      if (const auto* error = std::get_if<verify::ParseError>(&parsed)) {
-        number = error->line;
-        why = error->message;
-      } else if (const auto invalid = verify::validate(std::get<verify::Program>(parsed))) {
-        number = invalid->line;
-        why = invalid->reason;
-      } else {
-        return;
-      }
-      constexpr std::size_t kHeader = 3;  // lines are counted from 1
-      if (number < kHeader || number - kHeader >= lines_.size()) return;
-      Line& line = lines_[number - kHeader];
-      ++not_recorded_[why];
-      line = {fmt::format("# not recorded: {} ({})", line.text.substr(0, 200), why), {}};
-    }
-  }
-
-  std::vector<Line> lines_, body_;  // finish() joins them
-  std::map<std::string, std::size_t> not_recorded_;
-};
-
 // Reads the log line by line and says each call in the language of programs.
 class Conversion {
  public:
+  explicit Conversion(RecordedMemory::Buffers unfilled) : memory_(out_, captures_, std::move(unfilled)) {}
   void line(std::string_view text) {
     LogWords words(text);
     const std::string verb = words.word();
-    if (verb == "alloc" || verb == "adopt" || verb == "free" || verb == "host" || verb == "copied") {
-      memory(verb, words);
+    if (verb == "alloc" || verb == "adopt" || verb == "free" || verb == "freeasync" || verb == "host" ||
+        verb == "copied") {
+      memory_.line(verb, words);
     } else if (verb == "stream" || verb == "event" || verb == "record" || verb == "wait" || verb == "sync" ||
-               verb == "work" || verb == "capture" || verb == "endcapture") {
+               verb == "work") {
       streams(verb, words);
+    } else if (verb == "capture" || verb == "endcapture" || verb == "info" || verb == "depend" || verb == "nodes" ||
+               verb == "mode") {
+      captures_.line(verb, words);
+    } else if (verb == "module" || verb == "unload") {
+      modules(verb, words);
     } else if (verb == "other" || verb == "failed" || verb == "lost") {
       missing(verb, words);
     } else {
@@ -105,103 +43,46 @@ class Conversion {
     }
   }
 
-  RecordedProgram finish(const std::vector<std::string>& header) { return std::move(text_).finish(header); }
+  [[nodiscard]] const RecordedMemory::Buffers& found_unfilled() const { return memory_.found_unfilled(); }
+  RecordedProgram finish(const std::vector<std::string>& header) && { return std::move(out_.text).finish(header); }
 
  private:
   // ---- lines
 
-  void say(std::string text) { text_.say(std::move(text)); }
-  void note(const std::string& why) { text_.note(why); }
+  std::string stream(std::uint64_t handle) { return out_.stream(handle); }
+  void say(std::string text) { out_.text.say(std::move(text)); }
+  void note(const std::string& why) { out_.text.note(why); }
   void missing(const std::string& verb, LogWords& words) {
     const std::string what = words.word();
-    if (verb == "failed") return note(fmt::format("{} answered {}", what, words.number()));
+    if (verb == "failed") {
+      const std::uint64_t status = words.number();
+      note(fmt::format("{} answered {}", what, status));
+      return words.at_end() ? void() : captures_.failed_end(words.number(), status);
+    }
     if (verb == "lost") return note(what);
     note(what + " has no command");
   }
 
-  // ---- memory
+  // ---- modules
 
-  std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes) {
-    objects_.buffers[address] = {next_buffer_, bytes};
-    return fmt::format("buffer b{} {}{}", next_buffer_++, bytes, kind == "device" ? "" : " memory=" + kind);
-  }
-  void memory(const std::string& verb, LogWords& words) {
-    if (verb == "copied") return copied(words);
-    const std::string kind = verb == "alloc" ? words.word() : "pageable";
-    const std::uint64_t address = words.number();
-    const auto known = objects_.buffers.find(address);
-    if (verb == "alloc") return say(declare(kind, address, words.number()));
-    if (verb == "free") {
-      if (known == objects_.buffers.end()) return note("freed memory that no call allocated");
-      say(fmt::format("free b{}", known->second.id));
-      objects_.buffers.erase(known);
+  // A foreign kernel names its code object, which the program loads once: such modules have no commands.
+  void modules(const std::string& verb, LogWords& words) {
+    const std::uint64_t handle = words.number();
+    const std::string module = objects_.modules.of(handle);
+    if (verb == "module") {
+      const std::string code = words.word();
+      objects_.modules.forget(handle);
+      if (works_.is_own(code)) return say("module " + objects_.modules.add(handle));
+      if (!foreign_.insert(code).second) note("a second module with a code object of the command: one stands for all");
       return;
     }
-    const std::uint64_t bytes = words.number();
-    if (verb == "adopt") {
-      // Declared at the beginning, because a capture allows no declaration of memory.
-      const auto after = objects_.buffers.lower_bound(address + bytes);
-      const bool overlaps =
-          after != objects_.buffers.begin() && std::prev(after)->first + std::prev(after)->second.bytes > address;
-      if (overlaps) return note("host memory that overlaps other host memory of a copy");
-      return text_.say_first(declare(kind, address, bytes));
-    }
-    if (objects_.ref(address)) write(address, bytes, words.word());
-  }
-  void write(std::uint64_t address, std::uint64_t bytes, const std::string& data) {
-    const std::string place = objects_.ref(address).value();
-    const std::size_t plus = place.find('+');
-    if (data.starts_with("=")) {
-      const std::string hex = data.substr(1);
-      const std::uint64_t start = std::stoull(place.substr(plus + 1));
-      constexpr std::size_t kPiece = 2 * verify::kMaxWrittenBytes;  // digits of one command
-      for (std::size_t i = 0; i < hex.size(); i += kPiece)
-        say(fmt::format("write {} at={} hex={}", place.substr(0, plus), start + i / 2, hex.substr(i, kPiece)));
-      return;
-    }
-    // A pattern fills a whole buffer: none can stand for a part of one.
-    const auto whole = objects_.buffers.find(address);
-    if (whole == objects_.buffers.end() || bytes < whole->second.bytes) {
-      return note(
-          "contents past 4 MiB at once or 8 MiB in all: nothing stands for them, for they are a part of a buffer");
-    }
-    std::uint64_t hash = 0;
-    std::from_chars(data.data() + 1, data.data() + data.size(), hash, 16);
-    say(fmt::format("write {} seed={}", place.substr(0, plus), hash));
-    note("contents past 4 MiB at once or 8 MiB in all: a pattern of their hash stands for them");
-  }
-  void copied(LogWords& words) {
-    const std::uint64_t to = words.number(), from = words.number(), bytes = words.number(), kind = words.number();
-    const std::optional<std::string> dst = objects_.ref(to), src = objects_.ref(from);
-    const bool from_host = kind <= 1;
-    if (dst && src && !from_host) {
-      say(fmt::format("on s0 memcpy dst={} src={} bytes={} kind={}", *dst, *src, bytes, copy_kind(kind)));
-      say("sync s0");
-    }
-    if (from_host && dst) return write(to, bytes, words.word());
-    if (kind == 2 && src) {
-      const std::size_t plus = src->find('+');
-      RecordedBytes seen;
-      seen.buffer = static_cast<std::uint32_t>(std::stoul(src->substr(1, plus - 1)));
-      seen.offset = std::stoull(src->substr(plus + 1));
-      seen.bytes = bytes;
-      seen.hash = words.number();
-      return text_.say(fmt::format("read {}", src->substr(0, plus)), seen);
-    }
-    if (!dst || !src) note("a copy between memory that no call of HIP told of");
+    if (module.empty()) return note("the end of a module with a code object of the command");
+    say("unload " + module);
+    objects_.modules.forget(handle);
   }
 
-  // ---- streams and events
+  // ---- streams, events and captures
 
-  std::string stream(std::uint64_t handle) {
-    constexpr std::uint64_t kLegacy = 1, kPerThread = 2;  // HIP's predefined stream handles
-    if (handle == 0 || handle == kLegacy) return "s0";
-    std::string s = objects_.streams.of(handle);
-    if (!s.empty()) return s;
-    s = objects_.streams.add(handle);
-    text_.say_first(fmt::format("stream {}{}", s, handle == kPerThread ? " per_thread" : ""));
-    return s;
-  }
   // Adds the command if every name in it is known.
   void say_of(const std::vector<std::string>& names, const std::string& what, const std::string& text) {
     if (std::ranges::any_of(names, [](const std::string& n) { return n.empty(); })) {
@@ -225,7 +106,6 @@ class Conversion {
                              : ""));
   }
   void streams(const std::string& verb, LogWords& words) {
-    static constexpr const char* kModes[] = {"global", "thread", "relaxed"};
     if (verb == "stream") return make_stream(words);
     if (verb == "event") return make_event(words);
     if (verb == "sync") {
@@ -235,27 +115,46 @@ class Conversion {
       if (what == "stream") return say(fmt::format("sync {}", stream(handle)));
       return say_of({objects_.events.of(handle)}, "a wait", "sync " + objects_.events.of(handle));
     }
-    if (verb == "record") {
-      const std::string e = objects_.events.of(words.number());
-      return say_of({e}, "a record", fmt::format("record {} {}", e, stream(words.number())));
-    }
-    const std::string s = stream(words.number());
-    if (verb == "wait") {
-      const std::string e = objects_.events.of(words.number());
-      return say_of({e}, "a wait", fmt::format("wait {} {}", s, e));
-    }
-    if (verb == "capture")
-      return say(fmt::format("capture {} mode={}", s, kModes[std::min<std::uint64_t>(words.number(), 2)]));
-    if (verb == "endcapture") return say(fmt::format("endcapture {} {}", s, objects_.graphs.add(words.number())));
+    if (verb == "record") return record(words);
+    const std::uint64_t handle = words.number();
+    const std::string s = stream(handle);
+    captures_.settle(handle);
+    if (verb == "wait") return wait(handle, s, words);
     const Work work = works_.read(words);
     if (!work.flaw.empty()) return note(work.flaw);
+    captured_work(handle, s, work);
+  }
+  // The work of a stream, which becomes a node if the stream captures.
+  void captured_work(std::uint64_t handle, const std::string& s, const Work& work) {
+    if (captures_.capturing(handle)) memory_.used_by(work);
     say(fmt::format("on {} {} {}", s, work.word, work.rest));
+    captures_.add(handle);
+  }
+  void record(LogWords& words) {
+    const std::uint64_t event = words.number(), handle = words.number();
+    const std::string e = objects_.events.of(event), s = stream(handle);
+    captures_.settle(handle);
+    if (e.empty()) return note("a record of something that was not recorded");
+    if ((words.number() & kExternal) != 0 && captures_.capturing(handle))
+      return captured_work(handle, s, {"eventrecord", e});
+    captures_.record(event, handle);
+    say(fmt::format("record {} {}", e, s));
+  }
+  void wait(std::uint64_t handle, const std::string& s, LogWords& words) {
+    const std::uint64_t event = words.number();
+    const std::string e = objects_.events.of(event);
+    if (e.empty()) return note("a wait of something that was not recorded");
+    if ((words.number() & kExternal) != 0 && captures_.capturing(handle))
+      return captured_work(handle, s, {"eventwait", e});
+    captures_.wait(handle, event);
+    say(fmt::format("wait {} {}", s, e));
   }
 
   // ---- graphs
 
   void graphs(const std::string& verb, LogWords& words) {
     if (verb == "graph") return say("graph " + objects_.graphs.add(words.number()));
+    if (verb == "trim") return say("graph_memory trim");
     if (verb == "gone") return gone(words);
     if (verb == "clone") {
       const std::uint64_t handle = words.number();
@@ -290,7 +189,10 @@ class Conversion {
   void gone(LogWords& words) {
     const std::string kind = words.word();
     const std::uint64_t handle = words.number();
-    if (kind == "stream") return say(fmt::format("destroy {}", stream(handle)));
+    if (kind == "stream") {
+      captures_.stream_gone(handle);
+      return say(fmt::format("destroy {}", stream(handle)));
+    }
     if (kind == "node") {
       const auto found = objects_.nodes.find(handle);
       if (found == objects_.nodes.end()) return note("a node that was destroyed and not recorded");
@@ -306,22 +208,63 @@ class Conversion {
     say_of({of}, "an end", "destroy " + of);
   }
   void node(LogWords& words) {
-    const std::uint64_t handle = words.number();
-    const std::string owner = objects_.graphs.of(words.number());
+    const std::uint64_t handle = words.number(), graph = words.number();
+    const std::vector<std::uint64_t> before = words.list();
+    const auto read = [&] {
+      Work work = read_node(words);
+      if (!work.flaw.empty()) note(work.flaw);
+      return work;
+    };
+    if (captures_.captures_into(graph)) {
+      return captures_.add_by_hand(handle, graph, before, [&](const std::string& s) { return by_hand(s, read()); });
+    }
+    const std::string owner = objects_.graphs.of(graph);
     std::string after;
-    const std::uint64_t count = words.number();
     bool known = !owner.empty();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto before = objects_.nodes.find(words.number());
-      known = known && before != objects_.nodes.end();
-      if (known) after += fmt::format("{}n{}", after.empty() ? " after=" : ",", before->second.id);
+    for (const std::uint64_t each : before) {
+      const auto found = objects_.nodes.find(each);
+      known = known && found != objects_.nodes.end();
+      if (known) after += fmt::format("{}n{}", after.empty() ? " after=" : ",", found->second.id);
     }
     if (!known) return note("a node of a graph that was not recorded");
-    const Work work = works_.read(words);
-    if (!work.flaw.empty()) return note(work.flaw);
-    const std::uint32_t id = next_node_[owner]++;
-    objects_.nodes[handle] = {owner, id};
-    say(fmt::format("{} {}.n{}{}{}{}", work.word, owner, id, work.rest.empty() ? "" : " ", work.rest, after));
+    const Work work = read();
+    if (!work.flaw.empty()) return;
+    std::uint32_t& next = objects_.next_node[owner];
+    say(fmt::format("{} {}.n{}{}{}{}", work.word, owner, next, work.rest.empty() ? "" : " ", work.rest, after));
+    if (const Work fill = fill_behind(work); !fill.word.empty()) {
+      ++next;
+      say(fmt::format("{} {}.n{} {} after=n{}", fill.word, owner, next, fill.rest, next - 1));
+    }
+    objects_.nodes[handle] = {owner, next++};
+  }
+  Work read_node(LogWords& words) {
+    LogWords rest = words;
+    const std::string kind = rest.word();
+    if (kind != "alloc" && kind != "free") {
+      Work work = works_.read(words);
+      memory_.used_by(work);
+      return work;
+    }
+    node_memory_ = memory_.of_node(rest.number());
+    if (node_memory_ == nullptr) return {"", "", "a node of memory that no graph allocates"};
+    return {kind, kind == "free" ? fmt::format("b{}", node_memory_->id)
+                                 : fmt::format("b{} {}", node_memory_->id, node_memory_->bytes)};
+  }
+  Work fill_behind(const Work& work) { return work.word == "alloc" ? memory_.fill_of(*node_memory_) : Work{}; }
+  // The node as work that a stream captures; returns how many nodes that adds.
+  std::uint32_t by_hand(const std::string& s, const Work& work) {
+    if (!work.flaw.empty()) return 0;
+    if (work.word == "child" || work.word == "empty") {
+      note(fmt::format("a node of type '{}' that was added to the graph of a capture", work.word));
+      return 0;
+    }
+    const bool memory = work.word == "alloc" || work.word == "free";
+    say(memory ? fmt::format("{}_async {} {}", work.word == "alloc" ? "malloc" : "free", work.rest, s)
+               : fmt::format("on {} {} {}", s, work.word, work.rest));
+    const Work fill = fill_behind(work);
+    if (fill.word.empty()) return 1;
+    say(fmt::format("on {} {} {}", s, fill.word, fill.rest));
+    return 2;
   }
   void set(LogWords& words) {
     const std::uint64_t on = words.number();
@@ -351,7 +294,10 @@ class Conversion {
     }
     const std::string e = objects_.execs.of(handle);
     if (verb == "launch" || verb == "upload") {
-      return say_of({e}, "a " + verb, fmt::format("{} {} {}", verb, e, stream(words.number())));
+      const std::uint64_t s = words.number();
+      captures_.settle(s);
+      say_of({e}, "a " + verb, fmt::format("{} {} {}", verb, e, stream(s)));
+      return captures_.add(s, !e.empty() && verb == "launch" ? 1 : 0);
     }
     if (verb == "update") {
       const std::string from = objects_.graphs.of(words.number());
@@ -360,18 +306,19 @@ class Conversion {
     note("a line of the log that cannot be read");
   }
 
-  ProgramText text_;
-  std::map<std::string, std::uint32_t> next_node_;  // by graph
-  std::map<std::string, std::string> origins_;      // of executable graphs: the graphs that they were made from
-  std::uint32_t next_buffer_ = 0;
-  RecordedObjects objects_;
+  Recording out_;
+  RecordedObjects& objects_ = out_.objects;
+  RecordedCaptures captures_{out_};
+  RecordedMemory memory_;
+  std::map<std::string, std::string> origins_;  // of executable graphs: the graphs that they were made from
+  std::set<std::string> foreign_;               // the code objects of modules that are not the project's
+  const RecordedObjects::Buffer* node_memory_ = nullptr;
   WorkReader works_{objects_, [this](const std::string& why) { note(why); }};
 };
 
 }  // namespace
 
-RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header) {
-  Conversion conversion;
+static void convert(const std::string& log, Conversion& conversion) {
   ThreadsOfLog threads([&conversion](std::string_view line) { conversion.line(line); });
   std::string_view rest = log;
   for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
@@ -379,7 +326,15 @@ RecordedProgram program_of_log(const std::string& log, const std::vector<std::st
     threads.line(line.substr(line.rfind('\0') + 1));  // npos + 1 is 0: there is no zero in it
   }
   threads.finish();
-  return conversion.finish(header);
+}
+
+RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header) {
+  Conversion first({});
+  convert(log, first);
+  if (first.found_unfilled().empty()) return std::move(first).finish(header);
+  Conversion second(first.found_unfilled());
+  convert(log, second);
+  return std::move(second).finish(header);
 }
 
 }  // namespace fuzz

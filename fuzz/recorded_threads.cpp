@@ -11,8 +11,8 @@ namespace fuzz {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kMaking = {"alloc", "adopt", "stream", "event",       "graph",
-                                                      "node",  "clone", "found",  "instantiate", "endcapture"};
+constexpr std::array<std::string_view, 11> kMaking = {"alloc", "adopt", "stream",      "event",      "graph", "node",
+                                                      "clone", "found", "instantiate", "endcapture", "module"};
 
 // "@ 2 work ...": a line of thread 2. Lines of the first thread have no number.
 std::pair<std::uint64_t, std::string_view> thread_of(std::string_view text) {
@@ -46,7 +46,8 @@ std::uint64_t object_at(const MadeObjects& objects, std::uint64_t number) {
 // The object that a line ends, or 0.
 std::uint64_t ended_by(const std::string& verb, LogWords words) {
   if (verb == "gone") static_cast<void>(words.word());
-  return verb == "free" || verb == "gone" ? words.number() : 0;
+  const bool ends = verb == "free" || verb == "freeasync" || verb == "gone" || verb == "unload";
+  return ends ? words.number() : 0;
 }
 
 // Calls `take` for each number of a line, and for each pointer that its bytes may hold ("=20b0...", the lowest first).
@@ -136,8 +137,11 @@ void ThreadsOfLog::of_capture(const Line& line) {
     captured_.erase(ended);
   }
   if (verb == "endcapture") open_.erase(words.number());
-  // The line does not say which stream could not end its capture.
-  if (open_.empty() || (verb == "failed" && words.word() == "hipStreamEndCapture")) go_on();
+  if (verb == "failed" && words.word() == "hipStreamEndCapture") {
+    static_cast<void>(words.number());  // the status
+    open_.erase(words.number());
+  }
+  if (open_.empty()) go_on();
 }
 
 void ThreadsOfLog::hold(const Line& line) {

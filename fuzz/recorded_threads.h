@@ -12,8 +12,7 @@
 //   until both have ended.
 //
 // Not checked: memory that a graph uses when it is launched, since a launch names only the executable graph, and
-// objects that the log does not make. Where hipStreamEndCapture fails, all captures of the thread count as ended, for
-// the log does not say which one it was.
+// objects that the log does not make. Where hipStreamEndCapture fails, the capture of that stream counts as ended.
 #pragma once
 
 #include <cstdint>

@@ -38,12 +38,17 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
 
 }  // namespace
 
-std::optional<std::string> RecordedObjects::ref(std::uint64_t address) const {
+const std::pair<const std::uint64_t, RecordedObjects::Buffer>* RecordedObjects::buffer_at(std::uint64_t address) const {
   auto after = buffers.upper_bound(address);
-  if (after == buffers.begin()) return std::nullopt;
-  const auto& [start, buffer] = *--after;
-  if (address - start > buffer.bytes) return std::nullopt;
-  return fmt::format("b{}+{}", buffer.id, address - start);
+  if (after == buffers.begin()) return nullptr;
+  const auto& entry = *--after;
+  return address - entry.first > entry.second.bytes ? nullptr : &entry;
+}
+
+std::optional<std::string> RecordedObjects::ref(std::uint64_t address) const {
+  const auto* const entry = buffer_at(address);
+  if (entry == nullptr) return std::nullopt;
+  return fmt::format("b{}+{}", entry->second.id, address - entry->first);
 }
 
 std::string RecordedNames::of(std::uint64_t handle) const {
@@ -118,6 +123,7 @@ Work WorkReader::fill(LogWords& words) const {
   const std::uint64_t mask = element >= 4 ? 0xffffffff : (std::uint64_t{1} << (8 * element)) - 1;
   std::string rest = fmt::format("dst={} value={} element={} width={}", *dst, value & mask, element, width);
   if (height > 1) rest += fmt::format(" height={} pitch={}", height, pitch);
+  if (words.word() == "wait") rest += " wait";
   return {"memset", rest};
 }
 
@@ -125,7 +131,8 @@ Work WorkReader::kernel(LogWords& words) {
   std::uint64_t size[6];
   for (std::uint64_t& n : size) n = words.number();
   const std::uint64_t shared = words.number();
-  const std::string kernel = words.word(), object = words.word(), style = words.word();
+  const std::string kernel = words.word(), object = words.word();
+  const std::string module = objects_.modules.of(words.number()), style = words.word();
   std::vector<std::byte> block;
   while (!words.at_end()) {
     const std::uint64_t offset = words.number();
@@ -161,6 +168,7 @@ Work WorkReader::kernel(LogWords& words) {
   }
   rest += " style=" + style;
   if (shared != 0) rest += fmt::format(" shared={}", shared);
+  if (!module.empty()) rest += " module=" + module;
   return {"kernel", rest};
 }
 

@@ -30,6 +30,12 @@ class LogWords {
     std::from_chars(text.data(), text.data() + text.size(), value, 16);
     return value;
   }
+  // As many numbers as the next one says.
+  std::vector<std::uint64_t> list() {
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t left = number(); left > 0 && !at_end(); --left) numbers.push_back(number());
+    return numbers;
+  }
   [[nodiscard]] bool at_end() const { return next_ >= words_.size(); }
 
  private:
@@ -41,7 +47,11 @@ class LogWords {
 class RecordedNames {
  public:
   explicit RecordedNames(char letter, unsigned first = 0) : letter_(letter), next_(first) {}
-  const std::string& add(std::uint64_t handle) { return names_[handle] = letter_ + std::to_string(next_++); }
+  const std::string& add(std::uint64_t handle) { return names_[handle] = reserve(); }
+  // The next name, of an object whose handle is not known yet; name() tells it.
+  std::string reserve() { return letter_ + std::to_string(next_++); }
+  void name(std::uint64_t handle, const std::string& name) { names_[handle] = name; }
+  void forget(std::uint64_t handle) { names_.erase(handle); }
   // Empty: the handle was not recorded.
   [[nodiscard]] std::string of(std::uint64_t handle) const;
 
@@ -56,6 +66,7 @@ struct RecordedObjects {
   struct Buffer {
     std::uint32_t id = 0;
     std::uint64_t bytes = 0;
+    bool of_graph = false;  // a graph or a capture allocates it
   };
   struct Node {
     std::string graph;
@@ -64,10 +75,14 @@ struct RecordedObjects {
 
   // "b0+16" for an address, or nothing. One past the end belongs to a buffer when no other buffer begins there.
   [[nodiscard]] std::optional<std::string> ref(std::uint64_t address) const;
+  // The buffer of that address and where it begins, or nothing.
+  [[nodiscard]] const std::pair<const std::uint64_t, Buffer>* buffer_at(std::uint64_t address) const;
 
   std::map<std::uint64_t, Buffer> buffers;                              // by their addresses
   RecordedNames streams{'s', 1}, events{'v'}, graphs{'g'}, execs{'e'};  // stream 0 is the null stream
+  RecordedNames modules{'m'};                                           // of the project's own code object
   std::map<std::uint64_t, Node> nodes;
+  std::map<std::string, std::uint32_t> next_node;  // by graph
 };
 
 // A node's work in the language's words: "kernel", "axpy_u64 out=b0+0 ...".
@@ -85,6 +100,7 @@ class WorkReader {
   WorkReader(const RecordedObjects& objects, std::function<void(const std::string&)> note);
   // Reads the rest of a line, from the kind of work on.
   Work read(LogWords& words);
+  [[nodiscard]] bool is_own(const std::string& code_object) const { return code_object == own_; }
 
  private:
   Work copy(LogWords& words) const;

@@ -21,6 +21,7 @@ struct CodeObject {
 struct Kernel {
   std::string name;
   const CodeObject* object = nullptr;
+  const void* module = nullptr;  // that it was asked of; compiled-in kernels have none
 };
 
 // Never destroyed: programs call HIP while they end.
@@ -41,27 +42,29 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-void learn(const void* handle, const void* image) {
+// Returns the hash of the code object.
+std::string learn(const void* handle, const void* image) {
   const hip::sync::LockGuard lock(known().mutex);
   const Result<std::span<const std::byte>> elf = code_object::find_code_object(image);
   const std::string hash = elf ? hex(hash_of(elf.value())) : "-";
   const auto [place, fresh] = known().objects.try_emplace(hash);
   known().modules[handle] = &place->second;
-  if (!fresh || !elf) return;
+  if (!fresh || !elf) return hash;
   place->second.hash = hash;
   keep_file("code." + hash, elf.value());
   Result<std::vector<code_object::KernelMetadata>> kernels = code_object::read_kernels(elf.value());
-  if (!kernels) return;
+  if (!kernels) return hash;
   for (code_object::KernelMetadata& kernel : kernels.value()) {
     std::string name = kernel.name;
     place->second.kernels[std::move(name)] = std::move(kernel);
   }
+  return hash;
 }
 
-void name_function(const void* function, const void* handle, const char* name) {
+void name_function(const void* function, const void* handle, const char* name, const void* of_module) {
   const hip::sync::LockGuard lock(known().mutex);
   const auto module = known().modules.find(handle);
-  known().functions[function] = {name, module == known().modules.end() ? nullptr : module->second};
+  known().functions[function] = {name, module == known().modules.end() ? nullptr : module->second, of_module};
 }
 
 // The packed arguments of `extra`, or nothing.
@@ -75,15 +78,15 @@ const char* packed(void** extra) {
 }  // namespace
 
 void module_loaded(hipModule_t module, const void* image) {
-  learn(module, image);
+  Line("module").address(module).word(learn(module, image));
 }
 void module_file_loaded(hipModule_t module, const char* path) {
   std::ifstream file(path, std::ios::binary);
   const std::string image((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (image.size() >= kSmallestImage) learn(module, image.data());
+  if (image.size() >= kSmallestImage) module_loaded(module, image.data());
 }
 void function_found(hipFunction_t function, hipModule_t module, const char* name) {
-  name_function(function, module, name);
+  name_function(function, module, name, module);
 }
 void binary_registered(void** handle, const void* wrapper) {
   struct Wrapper {
@@ -94,18 +97,18 @@ void binary_registered(void** handle, const void* wrapper) {
   learn(handle, static_cast<const Wrapper*>(wrapper)->binary);
 }
 void function_registered(void** handle, const void* host_function, const char* name) {
-  name_function(host_function, handle, name);
+  name_function(host_function, handle, name, nullptr);
 }
 
 void describe_kernel(Line& line, const void* function, void** params, void** extra) {
   const hip::sync::LockGuard lock(known().mutex);
   const auto found = known().functions.find(function);
   if (found == known().functions.end()) {
-    line.word("").word("").word("unknown");
+    line.word("").word("").number(0).word("unknown");
     return;
   }
   const Kernel& kernel = found->second;
-  line.word(kernel.name).word(kernel.object == nullptr ? "" : kernel.object->hash);
+  line.word(kernel.name).word(kernel.object == nullptr ? "" : kernel.object->hash).address(kernel.module);
   const char* const block = packed(extra);
   const code_object::KernelMetadata* metadata = nullptr;
   if (kernel.object != nullptr) {

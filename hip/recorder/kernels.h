@@ -16,8 +16,8 @@ void function_found(hipFunction_t function, hipModule_t module, const char* name
 void binary_registered(void** handle, const void* wrapper);
 void function_registered(void** handle, const void* host_function, const char* name);
 
-// Writes the kernel of a launch: " NAME CODE_OBJECT params|extra ARGUMENTS", or without arguments where there is no
-// metadata; `function` is a hipFunction_t or a host function.
+// Writes the kernel of a launch: " NAME CODE_OBJECT MODULE params|extra ARGUMENTS", or without arguments where there is
+// no metadata; `function` is a hipFunction_t or a host function.
 void describe_kernel(Line& line, const void* function, void** params, void** extra);
 
 }  // namespace hip::recorder

@@ -120,8 +120,12 @@ void ends(const void* address) {
   Line("free").address(address);
 }
 AFTER_IS(hipMalloc, begins("device", *p, n), void** p, size_t n)
-AFTER_IS(hipMallocAsync, begins("device", *p, n), void** p, size_t n, hipStream_t)
-AFTER_IS(hipMallocFromPoolAsync, begins("device", *p, n), void** p, size_t n, hipMemPool_t, hipStream_t)
+// What it becomes depends on whether the stream captures.
+void begins_async(const void* address, std::size_t bytes, hipStream_t stream) {
+  Line("alloc").word("async").address(address).number(bytes).address(stream);
+}
+AFTER_IS(hipMallocAsync, begins_async(*p, n, t), void** p, size_t n, hipStream_t t)
+AFTER_IS(hipMallocFromPoolAsync, begins_async(*p, n, t), void** p, size_t n, hipMemPool_t, hipStream_t t)
 AFTER_IS(hipHostMalloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
 AFTER_IS(hipHostAlloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
 AFTER_IS(hipMallocHost, begins("pinned", *p, n), void** p, size_t n)
@@ -130,7 +134,9 @@ AFTER_IS(hipMallocManaged, begins("managed", *p, n), void** p, size_t n, unsigne
 AFTER_IS(hipHostRegister, begins("registered", p, n), void* p, size_t n, unsigned)
 BEFORE_IS(hipFree, ends(p), void* p)
 AFTER(hipFree, void*) {}
-BEFORE_IS(hipFreeAsync, ends(p), void* p, hipStream_t)
+BEFORE(hipFreeAsync, void* p, hipStream_t t) {
+  if (p != nullptr) Line("freeasync").address(p).address(t);
+}
 AFTER(hipFreeAsync, void*, hipStream_t) {}
 BEFORE_IS(hipHostFree, ends(p), void* p)
 AFTER(hipHostFree, void*) {}
@@ -140,9 +146,9 @@ BEFORE_IS(hipHostUnregister, ends(p), void* p)
 AFTER(hipHostUnregister, void*) {}
 
 // copies that the host waits for
-void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
+void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream = nullptr) {
   Line line("copied");
-  line.address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind));
+  line.address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind)).address(stream);
   const bool from_host = kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost;
   const bool to_host = kind == hipMemcpyDeviceToHost;
   if (from_host) line.data(src, bytes);
@@ -150,6 +156,8 @@ void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
 }
 BEFORE_IS(hipMemcpy, write_changes(), void*, const void*, size_t, hipMemcpyKind)
 AFTER_IS(hipMemcpy, copied(d, s, n, k), void* d, const void* s, size_t n, hipMemcpyKind k)
+BEFORE_IS(hipMemcpyWithStream, write_changes(), void*, const void*, size_t, hipMemcpyKind, hipStream_t)
+AFTER_IS(hipMemcpyWithStream, copied(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t)
 AFTER_IS(hipMemcpyHtoD, copied(d, s, n, hipMemcpyHostToDevice), hipDeviceptr_t d, const void* s, size_t n)
 AFTER_IS(hipMemcpyDtoH, copied(d, s, n, hipMemcpyDeviceToHost), void* d, hipDeviceptr_t s, size_t n)
 AFTER_IS(hipMemcpyDtoD, copied(d, s, n, hipMemcpyDeviceToDevice), hipDeviceptr_t d, hipDeviceptr_t s, size_t n)
@@ -194,14 +202,19 @@ void filled(hipStream_t t, const void* d, std::uint64_t v, unsigned e, size_t w,
 std::uint64_t byte(int value) {
   return static_cast<unsigned char>(value);
 }
-AFTER_IS(hipMemset, filled(nullptr, d, byte(v), 1, n), void* d, int v, size_t n)
-AFTER_IS(hipMemset2D, filled(nullptr, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h)
+void filled_at_once(const void* d, std::uint64_t v, unsigned e, size_t w, size_t h = 1, size_t pitch = 0) {
+  Work work(nullptr);
+  fill_words(work.line, d, v, e, w, h, h > 1 ? pitch : 0);
+  work.line.word("wait");
+}
+AFTER_IS(hipMemset, filled_at_once(d, byte(v), 1, n), void* d, int v, size_t n)
+AFTER_IS(hipMemset2D, filled_at_once(d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h)
 AFTER_IS(hipMemsetAsync, filled(t, d, byte(v), 1, n), void* d, int v, size_t n, hipStream_t t)
 AFTER_IS(hipMemset2DAsync, filled(t, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h,
          hipStream_t t)
-AFTER_IS(hipMemsetD8, filled(nullptr, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n)
-AFTER_IS(hipMemsetD16, filled(nullptr, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n)
-AFTER_IS(hipMemsetD32, filled(nullptr, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n)
+AFTER_IS(hipMemsetD8, filled_at_once(d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n)
+AFTER_IS(hipMemsetD16, filled_at_once(d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n)
+AFTER_IS(hipMemsetD32, filled_at_once(d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n)
 AFTER_IS(hipMemsetD8Async, filled(t, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t)
 AFTER_IS(hipMemsetD16Async, filled(t, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t)
 AFTER_IS(hipMemsetD32Async, filled(t, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n,
@@ -212,7 +225,7 @@ AFTER_IS(hipModuleLoadData, module_loaded(*m, image), hipModule_t* m, const void
 AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const void* image, unsigned, hipJitOption*,
          void**)
 AFTER_IS(hipModuleLoad, module_file_loaded(*m, path), hipModule_t* m, const char* path)
-AFTER_IS(hipModuleUnload, Line("lost").word("the-end-of-a-module"), hipModule_t)
+AFTER_IS(hipModuleUnload, Line("unload").address(m), hipModule_t m)
 AFTER_IS(hipModuleGetFunction, function_found(*f, m, name), hipFunction_t* f, hipModule_t m, const char* name)
 BEFORE_IS(hipModuleLaunchKernel, write_changes(), hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
           unsigned, unsigned, hipStream_t, void**, void**)
@@ -257,14 +270,50 @@ AFTER_IS(hipEventCreateWithFlags, Line("event").address(*e).number(flags), hipEv
 BEFORE_IS(hipEventDestroy, Line("gone").word("event").address(e), hipEvent_t e)
 AFTER(hipEventDestroy, hipEvent_t) {}
 AFTER_IS(hipEventRecord, Line("record").address(e).address(s), hipEvent_t e, hipStream_t s)
-AFTER_IS(hipStreamWaitEvent, Line("wait").address(s).address(e), hipStream_t s, hipEvent_t e, unsigned)
+AFTER_IS(hipEventRecordWithFlags, Line("record").address(e).address(s).number(flags), hipEvent_t e, hipStream_t s,
+         unsigned flags)
+AFTER_IS(hipStreamWaitEvent, Line("wait").address(s).address(e).number(flags), hipStream_t s, hipEvent_t e,
+         unsigned flags)
 
 // capture
 AFTER_IS(hipStreamBeginCapture, Line("capture").address(s).number(static_cast<std::uint64_t>(mode)), hipStream_t s,
          hipStreamCaptureMode mode)
+void nodes(Line& line, const hipGraphNode_t* nodes, size_t count) {
+  line.number(count);
+  for (size_t i = 0; i < count; ++i) line.address(nodes[i]);
+}
+AFTER(hipStreamBeginCaptureToGraph, hipStream_t s, hipGraph_t g, const hipGraphNode_t* after, const hipGraphEdgeData*,
+      size_t count, hipStreamCaptureMode mode) {
+  Line line("capture");
+  line.address(s).number(static_cast<std::uint64_t>(mode)).address(g);
+  nodes(line, after, count);
+}
 AFTER_IS(hipStreamEndCapture, Line("endcapture").address(s).address(*g), hipStream_t s, hipGraph_t* g)
 
+// The answers name nodes of the capture.
+AFTER(hipStreamGetCaptureInfo_v2, hipStream_t s, hipStreamCaptureStatus* status, unsigned long long*, hipGraph_t* g,
+      const hipGraphNode_t** after, size_t* count) {
+  if (*status != hipStreamCaptureStatusActive) return;
+  Line line("info");
+  line.address(s).address(g == nullptr ? nullptr : *g);
+  nodes(line, after == nullptr ? nullptr : *after, after == nullptr || count == nullptr ? 0 : *count);
+}
+AFTER(hipStreamUpdateCaptureDependencies, hipStream_t s, hipGraphNode_t* after, size_t count, unsigned flags) {
+  Line line("depend");
+  line.address(s).number(flags);
+  nodes(line, after, count);
+}
+BEFORE_IS(hipThreadExchangeStreamCaptureMode, Line("mode").number(static_cast<std::uint64_t>(*mode)),
+          hipStreamCaptureMode* mode)
+AFTER(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode*) {}
+
 // graphs
+AFTER(hipGraphGetNodes, hipGraph_t g, hipGraphNode_t* all, size_t* count) {
+  if (all == nullptr) return;
+  Line line("nodes");
+  line.address(g);
+  nodes(line, all, *count);
+}
 AFTER_IS(hipGraphCreate, Line("graph").address(*g), hipGraph_t* g, unsigned)
 BEFORE_IS(hipGraphDestroy, Line("gone").word("graph").address(g), hipGraph_t g)
 AFTER(hipGraphDestroy, hipGraph_t) {}
@@ -272,8 +321,8 @@ AFTER_IS(hipGraphClone, Line("clone").address(*g).address(from), hipGraph_t* g, 
 AFTER_IS(hipGraphNodeFindInClone, Line("found").address(*n).address(from).address(g), hipGraphNode_t* n,
          hipGraphNode_t from, hipGraph_t g)
 void node_words(Line& line, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* after, size_t count) {
-  line.address(*n).address(g).number(count);
-  for (size_t i = 0; i < count; ++i) line.address(after[i]);
+  line.address(*n).address(g);
+  nodes(line, after, count);
 }
 #define ADDS(name, words, ...)                                                                                 \
   AFTER(name, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* d, size_t c __VA_OPT__(, ) __VA_ARGS__) { \
@@ -289,6 +338,12 @@ ADDS(hipGraphAddHostNode, host_words(line, reinterpret_cast<const void*>(p->fn))
 ADDS(hipGraphAddEmptyNode, line.word("empty"))
 ADDS(hipGraphAddChildGraphNode, line.word("child").address(child), hipGraph_t child)
 ADDS(hipGraphAddEventRecordNode, line.word("eventrecord").address(e), hipEvent_t e)
+void memory_words(Line& line, const hipMemAllocNodeParams& p) {
+  Line("alloc").word("graph").address(p.dptr).number(p.bytesize);
+  line.word("alloc").address(p.dptr);
+}
+ADDS(hipGraphAddMemAllocNode, memory_words(line, *p), hipMemAllocNodeParams* p)
+ADDS(hipGraphAddMemFreeNode, line.word("free").address(p), void* p)
 ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
 BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(*p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
           const hipMemcpy3DParms* p)
@@ -348,6 +403,22 @@ AFTER_IS(hipGraphUpload, Line("upload").address(e).address(s), hipGraphExec_t e,
 AFTER_IS(hipGraphExecUpdate, Line("update").address(e).address(g), hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*,
          hipGraphExecUpdateResult*)
 
+AFTER(hipDeviceGraphMemTrim, int device) {
+  if (device == 0) {
+    Line("trim");
+  } else {
+    Line("other").word("hipDeviceGraphMemTrim-of-another-device");
+  }
+}
+
+// ---- calls that HIP refused
+
+template <class Tag, class... A>
+void refused(Tag, Line&, const A&...) {}
+void refused(Tag_hipStreamEndCapture, Line& line, hipStream_t s, hipGraph_t*) {
+  line.address(s);
+}
+
 // ---- calling HIP's own functions
 
 template <class F>
@@ -369,7 +440,9 @@ struct Wrapped<Tag, hipError_t (*)(A...)> {
     if (status == hipSuccess) {
       after(Tag(), arguments...);
     } else if (!only_asks(Tag::kName)) {
-      Line("failed").word(Tag::kName).number(static_cast<std::uint64_t>(status));
+      Line line("failed");
+      line.word(Tag::kName).number(static_cast<std::uint64_t>(status));
+      refused(Tag(), line, arguments...);
     }
     return status;
   }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "fuzz/recorded_program.h"
 #include "fuzz/recorded_threads.h"
 
@@ -58,7 +61,7 @@ TEST(ThreadsOfLog, ACapturingThreadThatNamesWhatAHeldLineMadeComesBehindThatLine
 
 TEST(ThreadsOfLog, APointerInTheArgumentsOfAKernelNamesMemory) {
   const auto kernel = [](const std::string& bytes) {
-    return "work a0 kernel 1 1 1 1 1 1 0 k - params 0 value =" + bytes;
+    return "work a0 kernel 1 1 1 1 1 1 0 k - 0 params 0 value =" + bytes;
   };
   for (const std::string bytes : {"20b0000000000000", "ffffffffffffffff20b0000000000000"}) {
     EXPECT_THAT(ordered({"capture a0 1", "@ 1 alloc device b000 100", kernel(bytes), "endcapture a0 d0"}),
@@ -93,7 +96,7 @@ auto is_in_the_captures_order(const std::string& other, const std::string& own) 
 
 TEST(ThreadsOfLog, WhatAHeldLineUsesIsUsedBeforeTheCapturingThreadEndsIt) {
   const std::string launch = "launch e0 0",
-                    pointer = "work b0 kernel 1 1 1 1 1 1 0 k - params 0 pointer =20b0000000000000";
+                    pointer = "work b0 kernel 1 1 1 1 1 1 0 k - 0 params 0 pointer =20b0000000000000";
   for (const auto& [other, own] : {std::pair<std::string, std::string>{launch, "gone exec e0"},
                                    {"work b0 fill b010 0 1 10 1 0", "free b000"},
                                    {pointer, "free b000"},
@@ -107,10 +110,10 @@ TEST(ThreadsOfLog, WhatAHeldLineUsesIsUsedBeforeTheCapturingThreadEndsIt) {
 TEST(ThreadsOfLog, OnlyCapturedWorkOvertakesAHeldLineThatNamesTheSameObject) {
   const std::string fill = "work b0 fill b010 0 1 10 1 0";
   for (const std::string own :
-       {"copied 5000 b000 10 2 0", "work f0 copy 5000 b0ff 1 2", "sync stream b0", "free b000", "capture b0 1"}) {
+       {"copied 5000 b000 10 2 0 0", "work f0 copy 5000 b0ff 1 2", "sync stream b0", "free b000", "capture b0 1"}) {
     EXPECT_THAT(beside(fill, own), is_in_the_logs_order(fill, own)) << own;
   }
-  for (const std::string own : {"work a0 fill b010 0 1 10 1 0", "copied 5000 b100 10 2 0", "sync stream f0"}) {
+  for (const std::string own : {"work a0 fill b010 0 1 10 1 0", "copied 5000 b100 10 2 0 0", "sync stream f0"}) {
     EXPECT_THAT(beside(fill, own), is_in_the_captures_order(fill, own)) << own;
   }
   EXPECT_THAT(beside("host b000 2 =0102", "free b000"), is_in_the_logs_order("host b000 2 =0102", "free b000"));
@@ -166,8 +169,8 @@ TEST(ThreadsOfLog, TheCaptureGoesOnBehindLinesThatItNeeded) {
 }
 
 TEST(ThreadsOfLog, ACaptureThatCannotBeEndedIsOver) {
-  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipStreamEndCapture 385", "sync device 0"}),
-              ElementsAre("capture a0 1", "failed hipStreamEndCapture 385", "graph c0", "sync device 0"));
+  EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipStreamEndCapture 385 a0", "sync device 0"}),
+              ElementsAre("capture a0 1", "failed hipStreamEndCapture 385 a0", "graph c0", "sync device 0"));
   EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipMalloc 2", "endcapture a0 d0"}),
               ElementsAre("capture a0 1", "failed hipMalloc 2", "endcapture a0 d0", "graph c0"));
 }
@@ -197,8 +200,8 @@ fuzz::RecordedProgram program_of(const Lines& log) {
 
 TEST(ProgramOfLog, LinesBecomeCommands) {
   const fuzz::RecordedProgram program =
-      program_of({"alloc device b000 100", "stream a0 1 0", "copied b010 5000 2 1 =0102",
-                  "work a0 fill b000 0 1 10 1 0", "copied 5000 b000 10 2 ab", "free b000"});
+      program_of({"alloc device b000 100", "stream a0 1 0", "copied b010 5000 2 1 0 =0102",
+                  "work a0 fill b000 0 1 10 1 0", "copied 5000 b000 10 2 0 ab", "free b000"});
   EXPECT_EQ(program.text,
             "hgcheck-program 1\n# a comment\nplacement native\nbuffer b0 256\nstream s1 nonblocking\n"
             "write b0 at=16 hex=0102\non s1 memset dst=b0+0 value=0 element=1 width=16\nread b0\nfree b0\n");
@@ -223,12 +226,94 @@ TEST(ProgramOfLog, AnotherThreadsAllocationComesBehindTheCapture) {
 
 TEST(ProgramOfLog, APatternStandsForContentsThatAreAWholeBuffer) {
   const std::string allocation = "alloc device b000 600000";
-  EXPECT_THAT(program_of({allocation, "copied b000 5000 600000 1 #ff"}).text, HasSubstr("write b0 seed=255\n"));
-  for (const std::string part : {"copied b000 5000 5fffff 1 #ff", "copied b010 5000 5ffff0 1 #ff"}) {
+  EXPECT_THAT(program_of({allocation, "copied b000 5000 600000 1 0 #ff"}).text, HasSubstr("write b0 seed=255\n"));
+  for (const std::string part : {"copied b000 5000 5fffff 1 0 #ff", "copied b010 5000 5ffff0 1 0 #ff"}) {
     const fuzz::RecordedProgram program = program_of({allocation, part});
     EXPECT_THAT(program.text, Not(HasSubstr("\nwrite")));
     EXPECT_THAT(program.text, HasSubstr("nothing stands for them, for they are a part of a buffer"));
   }
+}
+
+Lines commands_of(Lines log) {
+  log.insert(log.begin(), {"stream a0 1 0", "stream a1 1 0", "alloc device b000 100"});
+  const std::string text = program_of(log).text, begin = "hgcheck-program 1\n# a comment\nplacement native\n";
+  Lines lines;
+  std::istringstream in(text.substr(begin.size()));
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  for (const std::string line : {"stream s1 nonblocking", "stream s2 nonblocking", "buffer b0 256"})
+    lines.erase(std::ranges::find(lines, line));
+  return lines;
+}
+const std::string kFill = " fill b000 0 1 10 1 0", kFilled = " memset dst=b0+0 value=0 element=1 width=16";
+
+TEST(ProgramOfLog, CopiesOfTheHostInACaptureUsePageableMemory) {
+  EXPECT_THAT(
+      commands_of({"capture a0 2", "copied b010 5000 2 1 0 =0102", "copied 5000 b000 2 2 a1 ab", "endcapture a0 d0"}),
+      ElementsAre("buffer b1 2 memory=pageable", "write b1 at=0 hex=0102", "buffer b2 2 memory=pageable",
+                  "capture s1 mode=relaxed", "on s0 memcpy dst=b0+16 src=b1+0 bytes=2 kind=h2d wait",
+                  "on s2 memcpy dst=b2+0 src=b0+0 bytes=2 kind=d2h wait", "endcapture s1 g0", "read b2"));
+}
+
+TEST(ProgramOfLog, MemoryBeginsBeforeACaptureAndEndsBehindIt) {
+  EXPECT_THAT(
+      commands_of({"capture a0 2", "alloc device c000 10", "alloc async d000 10 a1", "free c000", "freeasync d000 a1",
+                   "endcapture a0 d0"}),
+      ElementsAre("buffer b1 16", "buffer b2 16", "capture s1 mode=relaxed", "endcapture s1 g0", "free b1", "free b2"));
+}
+
+TEST(ProgramOfLog, MemoryOfACaptureIsFilledBeforeAnythingElseNamesIt) {
+  const auto log = [](const std::string& first) {
+    return commands_of({"capture a0 2", "alloc async c000 10 a0", first, "freeasync c000 a0", "endcapture a0 d0"});
+  };
+  EXPECT_THAT(log("work a0 fill c000 7 4 4 1 0"),
+              ElementsAre("capture s1 mode=relaxed", "malloc_async b1 16 s1",
+                          "on s1 memset dst=b1+0 value=7 element=4 width=4", "free_async b1 s1", "endcapture s1 g0"));
+  EXPECT_THAT(log("work a0 copy b000 c000 10 3"),
+              ElementsAre("capture s1 mode=relaxed", "malloc_async b1 16 s1",
+                          "# not recorded: the contents of new memory of a graph: a memset of all of it is added",
+                          "on s1 memset dst=b1+0 value=0 element=1 width=16",
+                          "on s1 memcpy dst=b0+0 src=b1+0 bytes=16 kind=d2d", "free_async b1 s1", "endcapture s1 g0"));
+}
+
+TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsWorkBehindTheSameNodes) {
+  const std::string begin = "capture s1 mode=relaxed", first = "on s1" + kFilled;
+  const auto log = [](const Lines& rest) {
+    Lines lines = {"capture a0 2", "work a0" + kFill, "info a0 d0 1 e0"};
+    lines.insert(lines.end(), rest.begin(), rest.end());
+    lines.emplace_back("endcapture a0 d0");
+    return commands_of(lines);
+  };
+  EXPECT_THAT(log({"node e1 d0 1 e0" + kFill, "depend a0 1 1 e1"}),
+              ElementsAre(begin, first, first, "endcapture s1 g0"));
+  EXPECT_THAT(log({"node e1 d0 1 e0" + kFill, "work a0" + kFill}),
+              ElementsAre(begin, first, first, "capture_after s1 n0", first, "endcapture s1 g0"));
+  EXPECT_THAT(log({"node e1 d0 0" + kFill, "depend a0 0 1 e1"}),
+              ElementsAre(begin, first, "capture_after s1 none", first, "capture_after s1 n0 add", "endcapture s1 g0"));
+  EXPECT_THAT(log({"depend a0 1 0"}), ElementsAre(begin, first, "capture_after s1 none", "endcapture s1 g0"));
+  EXPECT_THAT(
+      log({"node e1 d0 1 e0 empty"}),
+      ElementsAre(begin, first, "# not recorded: a node of type 'empty' that was added to the graph of a capture",
+                  "endcapture s1 g0"));
+}
+
+TEST(ProgramOfLog, EventNodesOfACaptureAndNodesThatHipListsAreKept) {
+  EXPECT_THAT(
+      commands_of({"event f0 2", "event f1 2", "capture a0 2", "wait a0 f0 1", "work a0" + kFill, "record f1 a0 1",
+                   "endcapture a0 d0", "nodes d0 3 e0 e1 e2", "instantiate c0 d0 plain 0", "set c0 e1" + kFill}),
+      ElementsAre("event v0", "event v1", "capture s1 mode=relaxed", "on s1 eventwait v0", "on s1" + kFilled,
+                  "on s1 eventrecord v1", "endcapture s1 g0", "instantiate e0 g0", "set e0.n1" + kFilled));
+}
+
+TEST(ProgramOfLog, ACaptureThatHipInvalidatedEndsInTheProgram) {
+  EXPECT_THAT(commands_of({"capture a0 0", "failed hipMalloc 384", "failed hipStreamEndCapture 385 a0", "free b000"}),
+              ElementsAre("capture s1 mode=global", "# not recorded: hipMalloc answered 900",
+                          "# not recorded: hipStreamEndCapture answered 901", "endcapture s1 g0", "free b0"));
+}
+
+TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNames) {
+  EXPECT_THAT(commands_of({"module c0 1234", "module c1 1234", "unload c0"}),
+              ElementsAre("# not recorded: a second module with a code object of the command: one stands for all",
+                          "# not recorded: the end of a module with a code object of the command"));
 }
 
 }  // namespace

@@ -1,0 +1,238 @@
+// An ordinary HIP program with what the recorder keeps beside plain graphs: memory that graphs allocate, nodes that are
+// added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
+// process does while it captures.
+//
+//   kept CODE_OBJECT memory|hands|modules|beside
+// CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
+#include <hip/hip_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#define HIP(call)                                                                \
+  do {                                                                           \
+    if (const hipError_t code = (call); code != hipSuccess) {                    \
+      std::printf("line %d: %s: %d\n", __LINE__, #call, static_cast<int>(code)); \
+      std::exit(1);                                                              \
+    }                                                                            \
+  } while (false)
+
+constexpr unsigned kCells = 32;
+constexpr size_t kBytes = kCells * sizeof(unsigned);
+
+__global__ void put(unsigned* cells, unsigned value) {
+  cells[threadIdx.x] = value + threadIdx.x;
+}
+__global__ void add(unsigned* cells, const unsigned* more) {
+  cells[threadIdx.x] += more[threadIdx.x];
+}
+
+unsigned sum = 0;
+
+void read_back(const void* cells, hipStream_t stream = nullptr) {
+  unsigned out[kCells];
+  if (stream == nullptr) HIP(hipMemcpy(out, cells, kBytes, hipMemcpyDeviceToHost));
+  if (stream != nullptr) HIP(hipMemcpyWithStream(out, cells, kBytes, hipMemcpyDeviceToHost, stream));
+  for (const unsigned cell : out) sum = sum * 31 + cell;
+}
+
+unsigned* cells_of(unsigned value) {
+  unsigned* cells = nullptr;
+  HIP(hipMalloc(&cells, kBytes));
+  HIP(hipMemsetD32(cells, static_cast<int>(value), kCells));
+  HIP(hipDeviceSynchronize());
+  return cells;
+}
+
+hipGraphExec_t instance(hipGraph_t graph) {
+  hipGraphExec_t exec = nullptr;
+  HIP(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  return exec;
+}
+
+void run(hipGraphExec_t exec, hipStream_t stream) {
+  HIP(hipGraphLaunch(exec, stream));
+  HIP(hipStreamSynchronize(stream));
+}
+
+// A graph that frees what it allocates, written by a kernel first; memory that outlives its graphs; nodes by hand.
+void graph_memory(hipStream_t stream) {
+  unsigned *cells = cells_of(1), *own = nullptr, *kept = nullptr;
+  hipGraph_t graph = nullptr;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  HIP(hipMallocAsync(reinterpret_cast<void**>(&own), kBytes, stream));
+  put<<<1, kCells, 0, stream>>>(own, 5);
+  HIP(hipMallocAsync(reinterpret_cast<void**>(&kept), kBytes, stream));
+  HIP(hipMemsetAsync(kept, 7, kBytes, stream));
+  add<<<1, kCells, 0, stream>>>(cells, own);
+  HIP(hipFreeAsync(own, stream));
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  add<<<1, kCells, 0, stream>>>(cells, kept);
+  read_back(cells, stream);
+  const unsigned values[] = {3, 1, 4, 1, 5};
+  HIP(hipMemcpy(kept, values, sizeof values, hipMemcpyHostToDevice));
+  read_back(kept);
+  HIP(hipFreeAsync(kept, stream));
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipDeviceGraphMemTrim(0));
+
+  hipMemAllocNodeParams memory{};
+  memory.poolProps.allocType = hipMemAllocationTypePinned;
+  memory.poolProps.location.type = hipMemLocationTypeDevice;
+  memory.bytesize = kBytes;
+  hipGraphNode_t nodes[4];
+  HIP(hipGraphCreate(&graph, 0));
+  HIP(hipGraphAddMemAllocNode(&nodes[0], graph, nullptr, 0, &memory));
+  hipMemsetParams set{};
+  set.dst = memory.dptr;
+  set.value = 9;
+  set.elementSize = 4;
+  set.width = kCells;
+  set.height = 1;
+  HIP(hipGraphAddMemsetNode(&nodes[1], graph, &nodes[0], 1, &set));
+  HIP(hipGraphAddMemcpyNode1D(&nodes[2], graph, &nodes[1], 1, cells, memory.dptr, kBytes, hipMemcpyDeviceToDevice));
+  HIP(hipGraphAddMemFreeNode(&nodes[3], graph, &nodes[2], 1, memory.dptr));
+  exec = instance(graph);
+  run(exec, stream);
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipFree(cells));
+}
+
+// Nodes by hand in a graph that is captured: behind the stream, then beside it. Then a setter of a captured node.
+void hands(hipStream_t stream) {
+  unsigned *cells = cells_of(2), *others = cells_of(3), *beside = cells_of(4);
+  hipStreamCaptureStatus status;
+  hipGraph_t graph = nullptr;
+  const hipGraphNode_t* after = nullptr;
+  hipGraphNode_t node = nullptr, side = nullptr;
+  size_t count = 0;
+  hipMemsetParams set{};
+  set.dst = others;
+  set.value = 6;
+  set.elementSize = 4;
+  set.width = kCells / 2;
+  set.height = 1;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  put<<<1, kCells, 0, stream>>>(cells, 1);
+  HIP(hipStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count));
+  HIP(hipGraphAddMemsetNode(&node, graph, after, count, &set));
+  HIP(hipStreamUpdateCaptureDependencies(stream, &node, 1, hipStreamSetCaptureDependencies));
+  add<<<1, kCells, 0, stream>>>(cells, others);
+  set.dst = beside;
+  HIP(hipGraphAddMemsetNode(&side, graph, nullptr, 0, &set));
+  HIP(hipStreamUpdateCaptureDependencies(stream, &side, 1, hipStreamAddCaptureDependencies));
+  add<<<1, kCells, 0, stream>>>(cells, beside);
+  hipGraph_t whole = nullptr;
+  HIP(hipStreamEndCapture(stream, &whole));
+  hipGraphExec_t exec = instance(whole);
+  run(exec, stream);
+  read_back(cells);
+
+  hipGraphNode_t all[5];
+  count = 5;
+  HIP(hipGraphGetNodes(whole, all, &count));
+  unsigned value = 40;
+  void* arguments[] = {&cells, &value};
+  hipKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(put);
+  params.gridDim = dim3(1);
+  params.blockDim = dim3(kCells);
+  params.kernelParams = arguments;
+  HIP(hipGraphExecKernelNodeSetParams(exec, all[0], &params));
+  HIP(hipGraphDestroy(whole));
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipFree(cells));
+  HIP(hipFree(others));
+  HIP(hipFree(beside));
+}
+
+// The same code object twice; its kernels in a graph, and on a stream. The first module goes before the second.
+void modules(hipStream_t stream, const char* path) {
+  unsigned* cells = cells_of(4);
+  for (unsigned round = 0; round < 2; ++round) {
+    hipModule_t module[2];
+    hipFunction_t function[2];
+    unsigned n = kCells, k = 3 + round;
+    void* arguments[] = {&cells, &n, &k};
+    for (unsigned i = 0; i < 2; ++i) {
+      HIP(hipModuleLoad(&module[i], path));
+      HIP(hipModuleGetFunction(&function[i], module[i], "inplace_u32"));
+    }
+    hipGraph_t graph = nullptr;
+    HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+    HIP(hipModuleLaunchKernel(function[0], 1, 1, 1, kCells, 1, 1, 0, stream, arguments, nullptr));
+    HIP(hipStreamEndCapture(stream, &graph));
+    hipGraphExec_t exec = instance(graph);
+    run(exec, stream);
+    HIP(hipGraphExecDestroy(exec));
+    HIP(hipGraphDestroy(graph));
+    HIP(hipModuleUnload(module[0]));
+    HIP(hipModuleLaunchKernel(function[1], 1, 1, 1, kCells, 1, 1, 0, stream, arguments, nullptr));
+    HIP(hipStreamSynchronize(stream));
+    HIP(hipModuleUnload(module[1]));
+    read_back(cells);
+  }
+  HIP(hipFree(cells));
+}
+
+// Copies, memory and work of another stream while a stream captures; then a capture that fails.
+void beside(hipStream_t stream) {
+  unsigned *cells = cells_of(5), *other = nullptr, *more = nullptr;
+  hipStream_t side = nullptr;
+  hipGraph_t graph = nullptr;
+  const unsigned values[] = {2, 7, 1, 8};
+  HIP(hipStreamCreateWithFlags(&side, hipStreamNonBlocking));
+  HIP(hipMallocAsync(reinterpret_cast<void**>(&other), kBytes, side));
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  HIP(hipThreadExchangeStreamCaptureMode(&mode));
+  put<<<1, kCells, 0, stream>>>(cells, 6);
+  HIP(hipMalloc(&more, kBytes));
+  HIP(hipMemcpyWithStream(more, cells, kBytes, hipMemcpyDeviceToDevice, side));
+  HIP(hipMemcpyWithStream(more, values, sizeof values, hipMemcpyHostToDevice, side));
+  read_back(more, side);
+  put<<<1, kCells, 0, side>>>(other, 8);
+  read_back(other, side);
+  HIP(hipFreeAsync(other, side));
+  HIP(hipStreamSynchronize(side));
+  HIP(hipFree(more));
+  HIP(hipThreadExchangeStreamCaptureMode(&mode));
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  read_back(cells);
+
+  hipGraph_t none = nullptr;
+  HIP(hipStreamBeginCapture(side, hipStreamCaptureModeGlobal));
+  put<<<1, kCells, 0, side>>>(cells, 9);
+  if (hipMalloc(&more, kBytes) == hipSuccess || hipStreamEndCapture(side, &none) == hipSuccess) std::exit(1);
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipStreamDestroy(side));
+  HIP(hipFree(cells));
+}
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const std::string mode = argv[2];
+  hipStream_t stream = nullptr;
+  HIP(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  if (mode == "memory") graph_memory(stream);
+  if (mode == "hands") hands(stream);
+  if (mode == "modules") modules(stream, argv[1]);
+  if (mode == "beside") beside(stream);
+  HIP(hipStreamDestroy(stream));
+  std::printf("%s %u\n", mode.c_str(), sum);
+}
