@@ -21,6 +21,7 @@ struct Range {
   std::size_t bytes = 0;
   std::uint64_t hash = 0;
   bool adopted = false;
+  bool written = false;  // the device may write to it
 };
 struct Ranges {
   hip::sync::Mutex mutex;
@@ -44,11 +45,21 @@ std::span<const std::byte> contents(std::uintptr_t address, const Range& range) 
   return whole ? std::span<const std::byte>(copy) : std::span<const std::byte>();
 }
 
-bool held(std::uintptr_t address, std::size_t bytes) {
+// The range that holds these bytes, or nothing.
+Range* held(std::uintptr_t address, std::size_t bytes) {
   auto after = ranges().by_address.upper_bound(address);
-  if (after == ranges().by_address.begin()) return false;
-  const auto& [start, range] = *--after;
-  return address + bytes <= start + range.bytes;
+  if (after == ranges().by_address.begin()) return nullptr;
+  auto& [start, range] = *--after;
+  return address + bytes <= start + range.bytes ? &range : nullptr;
+}
+
+void write_change(std::uintptr_t at, Range& range) {
+  if (range.bytes > kMaxLookedAt) return;
+  const std::span<const std::byte> bytes = contents(at, range);
+  const std::uint64_t now = hash_of(bytes);
+  if (bytes.empty() || now == range.hash) return;
+  range.hash = now;
+  Line("host").number(at).number(range.bytes).data(bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -63,7 +74,7 @@ static void begin_range(const void* address, Range range) {
 }
 
 void host_range_begins(const void* address, std::size_t bytes) {
-  begin_range(address, {bytes, 0, false});
+  begin_range(address, {bytes});
 }
 
 void host_range_ends(const void* address) {
@@ -75,28 +86,30 @@ void adopt(const void* address, std::size_t bytes) {
   if (bytes == 0) return;
   {
     const hip::sync::LockGuard lock(ranges().mutex);
-    if (held(reinterpret_cast<std::uintptr_t>(address), bytes)) return;
+    if (held(reinterpret_cast<std::uintptr_t>(address), bytes) != nullptr) return;
   }
   Line("adopt").address(address).number(bytes);
-  begin_range(address, {bytes, 0, true});
+  begin_range(address, {.bytes = bytes, .adopted = true});
 }
 
 void write_changes() {
   const hip::sync::LockGuard lock(ranges().mutex);
-  for (auto& [at, range] : ranges().by_address) {
-    if (range.bytes > kMaxLookedAt) continue;
-    const std::span<const std::byte> bytes = contents(at, range);
-    const std::uint64_t now = hash_of(bytes);
-    if (bytes.empty() || now == range.hash) continue;
-    range.hash = now;
-    Line("host").number(at).number(range.bytes).data(bytes.data(), bytes.size());
-  }
+  for (auto& [at, range] : ranges().by_address) write_change(at, range);
+}
+
+void device_may_write(const void* address) {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  if (Range* const range = held(reinterpret_cast<std::uintptr_t>(address), 1)) range->written = true;
 }
 
 void device_waited_for() {
   const hip::sync::LockGuard lock(ranges().mutex);
   for (auto& [at, range] : ranges().by_address) {
-    if (range.bytes <= kMaxLookedAt) range.hash = hash_of(contents(at, range));
+    if (!range.written) {
+      write_change(at, range);
+    } else if (range.bytes <= kMaxLookedAt) {
+      range.hash = hash_of(contents(at, range));
+    }
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // Ranges come from calls that allocate pinned and managed memory and from pageable ranges that asynchronous copies name
 // (adopted). Each range is compared before work is given to the device: if it has changed since the device was last
-// waited for, it is written to the log, in full or as a hash (log.h). Thread-safe.
+// waited for, it is written to the log, in full or as a hash (log.h). A range that no work of the device may write to
+// is compared when the device was waited for, too: the host may fill it while the device works. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,9 @@ void host_range_ends(const void* address);
 void adopt(const void* address, std::size_t bytes);
 // Logs the ranges that changed since the device was last waited for.
 void write_changes();
-// The device may have written to the ranges: their present bytes do not count as changes of the host.
+// Work that the program gives to the device, now or later, may write to the range of this address.
+void device_may_write(const void* address);
+// The device may have written to ranges: their present bytes do not count as changes of the host.
 void device_waited_for();
 
 }  // namespace hip::recorder

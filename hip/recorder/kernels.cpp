@@ -1,11 +1,13 @@
 #include "hip/recorder/kernels.h"
 
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <vector>
 
 #include "hip/code_object/code_object.h"
+#include "hip/recorder/host_memory.h"
 #include "hip/sync/sync.h"
 
 namespace hip::recorder {
@@ -124,7 +126,13 @@ void describe_kernel(Line& line, const void* function, void** params, void** ext
   for (const code_object::Argument& argument : metadata->arguments) {
     if (argument.kind == code_object::ArgumentKind::kHidden) continue;
     const void* value = params != nullptr ? params[index++] : block + argument.offset;
-    line.number(argument.offset).word(argument.kind == code_object::ArgumentKind::kPointer ? "pointer" : "value");
+    const bool pointer = argument.kind == code_object::ArgumentKind::kPointer;
+    if (pointer) {
+      void* target = nullptr;
+      std::memcpy(&target, value, sizeof target);
+      device_may_write(target);
+    }
+    line.number(argument.offset).word(pointer ? "pointer" : "value");
     line.data(value, argument.size);
   }
 }

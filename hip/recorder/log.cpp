@@ -131,6 +131,7 @@ Line::Line(const char* word) {
 }
 
 Line::~Line() {
+  if (text_.empty()) return;
   const int saved = errno;
   text_ += '\n';
   append(text_);

@@ -32,6 +32,8 @@ class Line {
   Line& word(const std::string& text);  // without spaces; an empty text becomes "-"
   // "=00ff": the bytes in full; "#HASH": their hash.
   Line& data(const void* bytes, std::size_t size);
+  // The line is not written.
+  void drop() { text_.clear(); }
 
  private:
   static constexpr std::size_t kUsualBytes = 480;

@@ -12,11 +12,14 @@
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 
+#include <optional>
+
 #include "hip/api/api.h"
 #include "hip/recorder/calls.h"
 #include "hip/recorder/host_memory.h"
 #include "hip/recorder/kernels.h"
 #include "hip/recorder/log.h"
+#include "hip/recorder/words.h"
 #include "hip/sync/sync.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -24,58 +27,6 @@
 namespace hip::recorder {
 
 namespace {
-
-// ---- words of lines
-
-void stream_word(Line& line, hipStream_t stream) {
-  line.address(stream);
-}
-
-void copy_words(Line& line, const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
-  line.word("copy").address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind));
-}
-void copy_words(Line& line, const hipMemcpy3DParms& p) {
-  line.word(p.srcArray != nullptr || p.dstArray != nullptr ? "array" : "copy3d");
-  line.address(p.dstPtr.ptr).number(p.dstPtr.pitch).number(p.dstPtr.ysize);
-  line.number(p.dstPos.x).number(p.dstPos.y).number(p.dstPos.z);
-  line.address(p.srcPtr.ptr).number(p.srcPtr.pitch).number(p.srcPtr.ysize);
-  line.number(p.srcPos.x).number(p.srcPos.y).number(p.srcPos.z);
-  line.number(p.extent.width).number(p.extent.height).number(p.extent.depth).number(static_cast<std::uint64_t>(p.kind));
-}
-void fill_words(Line& line, const void* dst, std::uint64_t value, unsigned element, std::size_t width,
-                std::size_t height = 1, std::size_t pitch = 0) {
-  line.word("fill").address(dst).number(value).number(element).number(width).number(height).number(pitch);
-}
-void fill_words(Line& line, const hipMemsetParams& p) {
-  fill_words(line, p.dst, p.value, p.elementSize, p.width, p.height, p.height > 1 ? p.pitch : 0);
-}
-void launch_words(Line& line, const void* function, dim3 grid, dim3 block, std::size_t shared, void** params,
-                  void** extra) {
-  line.word("kernel").number(grid.x).number(grid.y).number(grid.z).number(block.x).number(block.y).number(block.z);
-  line.number(shared);
-  describe_kernel(line, function, params, extra);
-}
-void kernel_words(Line& line, const hipKernelNodeParams& p) {
-  launch_words(line, p.func, p.gridDim, p.blockDim, p.sharedMemBytes, p.kernelParams, p.extra);
-}
-void host_words(Line& line, const void* function) {
-  line.word("host").address(function);
-}
-
-// Logs the pageable memory of a copy that is made later, since nothing else logs its contents.
-void adopt_ends(const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
-  if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) adopt(src, bytes);
-  if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) adopt(dst, bytes);
-}
-void adopt_ends(const hipMemcpy3DParms& p) {
-  const std::size_t slices = p.extent.depth + p.srcPos.z;
-  if (p.kind == hipMemcpyHostToDevice && p.srcArray == nullptr) {
-    adopt(p.srcPtr.ptr, p.srcPtr.pitch * p.srcPtr.ysize * slices);
-  }
-  if (p.kind == hipMemcpyDeviceToHost && p.dstArray == nullptr) {
-    adopt(p.dstPtr.ptr, p.dstPtr.pitch * p.dstPtr.ysize * (p.extent.depth + p.dstPos.z));
-  }
-}
 
 // ---- the actions for each function; Tag names it. before(): before the call. after(): after a call that HIP accepted.
 
@@ -188,7 +139,7 @@ AFTER_IS(hipMemcpyDtoHAsync, copy_later(d, s, n, hipMemcpyDeviceToHost, t), void
 AFTER_IS(hipMemcpyDtoDAsync, copy_later(d, s, n, hipMemcpyDeviceToDevice, t), hipDeviceptr_t d, hipDeviceptr_t s,
          size_t n, hipStream_t t)
 BEFORE(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t) {
-  adopt_ends(*p);
+  adopt_ends(p);
   write_changes();
 }
 AFTER(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t t) {
@@ -242,6 +193,10 @@ AFTER(hipLaunchKernel, const void* f, dim3 g, dim3 b, void** params, size_t shar
 AFTER(hipLaunchHostFunc, hipStream_t t, hipHostFn_t f, void*) {
   Work work(t);
   host_words(work.line, reinterpret_cast<const void*>(f));
+}
+
+AFTER(hipSetDevice, int device) {
+  if (device != 0) Line("lost").word("the-device:-everything-is-taken-to-be-of-device-0");
 }
 
 // streams and events
@@ -303,8 +258,9 @@ AFTER(hipStreamUpdateCaptureDependencies, hipStream_t s, hipGraphNode_t* after, 
   line.address(s).number(flags);
   nodes(line, after, count);
 }
-BEFORE_IS(hipThreadExchangeStreamCaptureMode, Line("mode").number(static_cast<std::uint64_t>(*mode)),
-          hipStreamCaptureMode* mode)
+BEFORE(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode* mode) {
+  if (mode != nullptr) Line("mode").number(static_cast<std::uint64_t>(*mode));
+}
 AFTER(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode*) {}
 
 // graphs
@@ -345,7 +301,7 @@ void memory_words(Line& line, const hipMemAllocNodeParams& p) {
 ADDS(hipGraphAddMemAllocNode, memory_words(line, *p), hipMemAllocNodeParams* p)
 ADDS(hipGraphAddMemFreeNode, line.word("free").address(p), void* p)
 ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
-BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(*p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
           const hipMemcpy3DParms* p)
 BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
           void* d, const void* s, size_t n, hipMemcpyKind k)
@@ -372,7 +328,12 @@ AFTER_IS(hipGraphRemoveDependencies, edges("unedge", g, from, to, n), hipGraph_t
     line.address(e).address(n);                                  \
     words;                                                       \
   }
-SETS(hipGraphKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
+// The values may be the node's own, which HIP frees in the call: the line is made before the call.
+thread_local std::optional<Line> kernel_set;
+BEFORE(hipGraphKernelNodeSetParams, hipGraphNode_t n, const hipKernelNodeParams* p) {
+  if (p != nullptr) kernel_words(kernel_set.emplace("set").number(0).address(n), *p);
+}
+AFTER_IS(hipGraphKernelNodeSetParams, kernel_set.reset(), hipGraphNode_t, const hipKernelNodeParams*)
 SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* p)
 SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
 SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
@@ -415,6 +376,10 @@ AFTER(hipDeviceGraphMemTrim, int device) {
 
 template <class Tag, class... A>
 void refused(Tag, Line&, const A&...) {}
+void refused(Tag_hipGraphKernelNodeSetParams, Line&, hipGraphNode_t, const hipKernelNodeParams*) {
+  if (kernel_set) kernel_set->drop();
+  kernel_set.reset();
+}
 void refused(Tag_hipStreamEndCapture, Line& line, hipStream_t s, hipGraph_t*) {
   line.address(s);
 }

@@ -1,8 +1,8 @@
 // An ordinary HIP program with what the recorder keeps beside plain graphs: memory that graphs allocate, nodes that are
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
-// process does while it captures.
+// process does while it captures, and memory that the host fills while the device works.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside
+//   kept CODE_OBJECT memory|hands|modules|beside|turns
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
@@ -224,6 +224,41 @@ void beside(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
+// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself.
+void in_turn(hipStream_t stream) {
+  unsigned *cells = cells_of(6), *batch[2];
+  for (unsigned*& each : batch) HIP(hipHostMalloc(reinterpret_cast<void**>(&each), kBytes, 0));
+  for (unsigned step = 0; step < 4; ++step) {
+    for (unsigned i = 0; i < kCells; ++i) batch[step % 2][i] = step * 100 + i;
+    HIP(hipStreamSynchronize(stream));
+    HIP(hipMemcpyAsync(cells, batch[step % 2], kBytes, hipMemcpyHostToDevice, stream));
+  }
+  HIP(hipStreamSynchronize(stream));
+  read_back(cells);
+  for (unsigned* each : batch) HIP(hipHostFree(each));
+
+  unsigned value = 5;
+  void* arguments[] = {&cells, &value};
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(put);
+  params.gridDim = dim3(1);
+  params.blockDim = dim3(kCells);
+  params.kernelParams = arguments;
+  HIP(hipGraphCreate(&graph, 0));
+  HIP(hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  HIP(hipGraphKernelNodeGetParams(node, &params));
+  params.blockDim = dim3(kCells / 2);
+  HIP(hipGraphKernelNodeSetParams(node, &params));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipFree(cells));
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::string mode = argv[2];
@@ -233,6 +268,7 @@ int main(int argc, char** argv) {
   if (mode == "hands") hands(stream);
   if (mode == "modules") modules(stream, argv[1]);
   if (mode == "beside") beside(stream);
+  if (mode == "turns") in_turn(stream);
   HIP(hipStreamDestroy(stream));
   std::printf("%s %u\n", mode.c_str(), sum);
 }

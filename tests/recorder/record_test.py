@@ -160,6 +160,7 @@ class Recorder(unittest.TestCase):
         "modules": (r"unload m0\non s1 kernel inplace_u32 [^\n]*module=m1\nsync s1\nunload m1[^$]*module=m2", 2, []),
         "beside": (r"on s2 memcpy dst=b\d\+0 src=b\d\+0 bytes=16 kind=h2d wait[^$]*endcapture s1[^$]*endcapture s2", 4,
                    ["hipMalloc answered 900", "hipStreamEndCapture answered 901"]),
+        "turns": (r"(write b\d at=0 hex=[^$]*){4}set g0\.n0 kernel \S+ a0=b\d\+0 a1=5 grid=1,1,1 block=16,1,1", 2, []),
     }
 
     def test_memory_of_graphs_nodes_by_hand_modules_and_what_is_beside_captures_are_kept(self):

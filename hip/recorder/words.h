@@ -1,0 +1,68 @@
+// The words of a line that say the work of a node or of a stream (fuzz/recorded_work.h reads them), and the memory of
+// the host that such work reads and writes.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "hip/recorder/host_memory.h"
+#include "hip/recorder/kernels.h"
+#include "hip/recorder/log.h"
+
+namespace hip::recorder {
+
+inline void stream_word(Line& line, hipStream_t stream) {
+  line.address(stream);
+}
+
+inline void copy_words(Line& line, const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
+  device_may_write(dst);
+  line.word("copy").address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind));
+}
+inline void copy_words(Line& line, const hipMemcpy3DParms& p) {
+  device_may_write(p.dstPtr.ptr);
+  line.word(p.srcArray != nullptr || p.dstArray != nullptr ? "array" : "copy3d");
+  line.address(p.dstPtr.ptr).number(p.dstPtr.pitch).number(p.dstPtr.ysize);
+  line.number(p.dstPos.x).number(p.dstPos.y).number(p.dstPos.z);
+  line.address(p.srcPtr.ptr).number(p.srcPtr.pitch).number(p.srcPtr.ysize);
+  line.number(p.srcPos.x).number(p.srcPos.y).number(p.srcPos.z);
+  line.number(p.extent.width).number(p.extent.height).number(p.extent.depth).number(static_cast<std::uint64_t>(p.kind));
+}
+inline void fill_words(Line& line, const void* dst, std::uint64_t value, unsigned element, std::size_t width,
+                       std::size_t height = 1, std::size_t pitch = 0) {
+  device_may_write(dst);
+  line.word("fill").address(dst).number(value).number(element).number(width).number(height).number(pitch);
+}
+inline void fill_words(Line& line, const hipMemsetParams& p) {
+  fill_words(line, p.dst, p.value, p.elementSize, p.width, p.height, p.height > 1 ? p.pitch : 0);
+}
+inline void launch_words(Line& line, const void* function, dim3 grid, dim3 block, std::size_t shared, void** params,
+                         void** extra) {
+  line.word("kernel").number(grid.x).number(grid.y).number(grid.z).number(block.x).number(block.y).number(block.z);
+  line.number(shared);
+  describe_kernel(line, function, params, extra);
+}
+inline void kernel_words(Line& line, const hipKernelNodeParams& p) {
+  launch_words(line, p.func, p.gridDim, p.blockDim, p.sharedMemBytes, p.kernelParams, p.extra);
+}
+inline void host_words(Line& line, const void* function) {
+  line.word("host").address(function);
+}
+
+// Logs the pageable memory of a copy that is made later, since nothing else logs its contents.
+inline void adopt_ends(const void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind) {
+  if (kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost) adopt(src, bytes);
+  if (kind == hipMemcpyDeviceToHost || kind == hipMemcpyHostToHost) adopt(dst, bytes);
+}
+inline void adopt_ends(const hipMemcpy3DParms* given) {
+  if (given == nullptr) return;
+  const hipMemcpy3DParms& p = *given;
+  const std::size_t slices = p.extent.depth + p.srcPos.z;
+  if (p.kind == hipMemcpyHostToDevice && p.srcArray == nullptr) {
+    adopt(p.srcPtr.ptr, p.srcPtr.pitch * p.srcPtr.ysize * slices);
+  }
+  if (p.kind == hipMemcpyDeviceToHost && p.dstArray == nullptr) {
+    adopt(p.dstPtr.ptr, p.dstPtr.pitch * p.dstPtr.ysize * (p.extent.depth + p.dstPos.z));
+  }
+}
+
+}  // namespace hip::recorder
