@@ -2,11 +2,12 @@
 """`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same
 bytes, and what could not be recorded is said.
 
-usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW CAPTURING KEPT
+usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW CAPTURING KEPT RANKS
 
 RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is
 not. BLUR is a program with kernels of its own, ANEW one that captures every step anew and updates from it,
-CAPTURING one whose threads do so at the same time, KEPT one with what is kept beside plain graphs.
+CAPTURING one whose threads do so at the same time, KEPT one with what is kept beside plain graphs,
+RANKS three with threads that share a device.
 """
 import pathlib
 import re
@@ -16,8 +17,8 @@ import sys
 import tempfile
 import unittest
 
-HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW, CAPTURING, KEPT = (
-    str(pathlib.Path(path).resolve()) for path in sys.argv[1:11])
+HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW, CAPTURING, KEPT, RANKS = (
+    str(pathlib.Path(path).resolve()) for path in sys.argv[1:12])
 # Threads that copy while others destroy streams crash AMD's 7.2 by itself, in one run of eighty of this program, with a
 # recorder and without: docs/findings.md, copy-while-stream-destroyed.
 MODES = ["graph", "capture", "eager"] + (["threads"] if pathlib.Path(RUNTIME).name == "dropin" else [])
@@ -150,6 +151,16 @@ class Recorder(unittest.TestCase):
             self.assertNotIn("not recorded", text)
             self.assertEqual(text.count("mode=thread"), 3 * 12)
         self.replays(self.program, "--subject", "rocm-soft@7.2:update")
+
+    def test_programs_whose_threads_share_a_device_are_recorded_whole(self):
+        for mode, shown in (("pools", "free_async b"), ("collectives", "wait s"), ("mixed", "empty g")):
+            with self.subTest(mode=mode):
+                done = self.record(RUN, "--agent", RUNTIME, RANKS, mode)
+                self.assertRegex(done.stdout, r"replayed on the model, all 3 reads hold the same bytes")
+                text = self.program.read_text(encoding="utf-8")
+                self.assertNotIn("not recorded", text)
+                self.assertIn(shown, text)
+                self.replays(self.program, "--subject", "rocm-soft@7.2:update")
 
     # What a mode has to show, how many reads it has, and the points that are not kept.
     KEPT_MODES = {
