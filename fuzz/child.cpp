@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
+#include "fuzz/kernel_text.h"
 #include "fuzz/worker.h"
 
 namespace fuzz {
@@ -21,9 +23,11 @@ Child::Lines::~Lines() {
 hip::Result<Child> Child::start(const Work& work) {
   int ends[2];
   if (pipe(ends) != 0) return hip::Error{1, fmt::format("no pipe: {}", std::strerror(errno))};
+  std::fflush(stdout);  // the child must not write what the parent has not written yet
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
+    const KernelTextToErrors text;
     work(ends[1]);
     _exit(1);
   }

@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "fuzz/finding.h"
+#include "fuzz/kernel_text.h"
 #include "verify/execute/death.h"
 #include "verify/oracle/cause.h"
 #include "verify/subject/process.h"
@@ -77,6 +79,11 @@ bool receive(int fd, double timeout_seconds, std::string& text) {
   }
 }
 
+Judgement judge_here(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options) {
+  const KernelTextToErrors text;
+  return setup.judge().judge(program, options);
+}
+
 struct ChildResult {
   std::optional<Judgement> judgement;
   verify::Death death;  // when there is no judgement
@@ -86,6 +93,7 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
                            double timeout_seconds) {
   int ends[2];
   if (pipe(ends) != 0) return {{}, {.detail = fmt::format("no pipe: {}", std::strerror(errno))}};
+  std::fflush(stdout);  // the child must not write what the parent has not written yet
   const pid_t child = fork();
   if (child < 0) {
     close(ends[0]);
@@ -95,7 +103,8 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(ends[0]);
-    _exit(verify::write_all(ends[1], encode(setup.judge().judge(program, options))) ? 0 : 1);
+    const std::string answer = encode(judge_here(setup, program, options));
+    _exit(verify::write_all(ends[1], answer) ? 0 : 1);
   }
   close(ends[1]);
   std::string text;
@@ -134,7 +143,7 @@ bool dies_in_capture(Setup& setup, const verify::Program& program, const verify:
 verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
                                  double timeout_seconds) {
   // The subject is a process of its own already, and its death is part of the observation.
-  if (setup.contained()) return setup.judge().judge(program, options);
+  if (setup.contained()) return judge_here(setup, program, options);
   ChildResult result = judge_in_child(setup, program, options, timeout_seconds);
   if (result.judgement) return std::move(*result.judgement);
   const auto survives = [&](bool verify::JudgeOptions::* without) {

@@ -11,6 +11,7 @@
 #include "fuzz/files.h"
 #include "fuzz/finding.h"
 #include "fuzz/isolate.h"
+#include "fuzz/kernel_text.h"
 #include "fuzz/tally.h"
 #include "fuzz/worker.h"
 #include "reports/report.h"
@@ -153,8 +154,10 @@ void print_observation(Setup& setup, const verify::Program& program) {
   std::cout << std::flush;
   const pid_t child = fork();
   if (child == 0) {
-    verify::RunOptions options;
-    const verify::RunResult result = setup.subject().run(program, options);
+    const verify::RunResult result = [&] {
+      const KernelTextToErrors text;
+      return setup.subject().run(program, verify::RunOptions{});
+    }();
     for (std::size_t i = 0; i < result.observation.statuses.size(); ++i) {
       const verify::StepStatus& status = result.observation.statuses[i];
       const std::size_t first = verify::in_first_round(program, i);

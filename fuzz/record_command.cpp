@@ -20,6 +20,7 @@
 
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
+#include "fuzz/kernel_text.h"
 #include "fuzz/recorded_program.h"
 #include "hip/recorder/hash.h"
 #include "verify/execute/code_objects.h"
@@ -121,7 +122,10 @@ hip::Result<std::vector<std::string>> replay_differences(const RecordedProgram& 
   const auto& program = std::get<verify::Program>(parsed);
   const auto model = verify::Subject::make({"model", verify::StrategyKind::kRebuild});
   if (!model) return model.error();
-  const verify::Observation observation = model.value()->runner().run(program, {}).observation;
+  const verify::Observation observation = [&] {
+    const KernelTextToErrors text;
+    return model.value()->runner().run(program, {}).observation;
+  }();
   if (!observation.harness_error.empty()) return hip::Error{1, observation.harness_error};
   std::vector<std::string> differences;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {

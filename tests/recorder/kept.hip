@@ -27,6 +27,9 @@ __global__ void put(unsigned* cells, unsigned value) {
 __global__ void add(unsigned* cells, const unsigned* more) {
   cells[threadIdx.x] += more[threadIdx.x];
 }
+__global__ void say(unsigned value) {
+  printf("the device says %u\n", value);
+}
 
 unsigned sum = 0;
 
@@ -224,7 +227,8 @@ void beside(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
-// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself.
+// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself; text
+// of the device.
 void in_turn(hipStream_t stream) {
   unsigned *cells = cells_of(6), *batch[2];
   for (unsigned*& each : batch) HIP(hipHostMalloc(reinterpret_cast<void**>(&each), kBytes, 0));
@@ -254,6 +258,8 @@ void in_turn(hipStream_t stream) {
   hipGraphExec_t exec = instance(graph);
   run(exec, stream);
   read_back(cells);
+  say<<<1, 1, 0, stream>>>(7);
+  HIP(hipStreamSynchronize(stream));
   HIP(hipGraphExecDestroy(exec));
   HIP(hipGraphDestroy(graph));
   HIP(hipFree(cells));

@@ -152,6 +152,15 @@ class Recorder(unittest.TestCase):
             self.assertEqual(text.count("mode=thread"), 3 * 12)
         self.replays(self.program, "--subject", "rocm-soft@7.2:update")
 
+    def test_text_of_kernels_does_not_mix_with_verdicts(self):
+        done = self.record(RUN, "--agent", RUNTIME, KEPT, KERNELS, "turns")
+        self.assertEqual((done.stdout.count("the device says 7"), done.stderr.count("the device says 7")), (1, 1))
+        for arguments in ([], ["--trace"]):
+            done = run(HGCHECK, "replay", self.program, *arguments)
+            self.assertRegex(done.stdout, r"(?s)^(   1  .*\n)?agree\n$")
+            self.assertNotIn("the device says", done.stdout)
+            self.assertIn("the device says 7\n", done.stderr)
+
     def test_programs_whose_threads_share_a_device_are_recorded_whole(self):
         for mode, shown in (("pools", "free_async b"), ("collectives", "wait s"), ("mixed", "empty g")):
             with self.subTest(mode=mode):
