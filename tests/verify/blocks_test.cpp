@@ -92,23 +92,17 @@ TEST(Blocks, MemoryOfAGraphGoesWithItsGraph) {
   EXPECT_NE(flaw(program_of(setup + "end\n")), "");
 }
 
-std::string error_of(const std::string& commands) {
-  const auto result = parse_program("hgcheck-program 1\n" + commands);
-  const auto* error = std::get_if<ParseError>(&result);
-  return error == nullptr ? "" : error->text("p");
-}
-
 TEST(Blocks, HaveCommandsAndDoNotNest) {
-  EXPECT_EQ(error_of("repeat 2\nend\n"), "p:3:1: the block is empty");
-  EXPECT_EQ(error_of("repeat 2\nrepeat 3\nsync device\nend\nend\n"), "p:3:1: blocks do not nest");
-  EXPECT_EQ(error_of("sync device\nend\n"), "p:3:1: there is no block to end");
-  EXPECT_EQ(error_of("repeat 2\nsync device\n"), "p:2:1: the block has no line 'end'");
-  EXPECT_EQ(error_of("repeat 2\nrepeat 3 sync device\nend\n"), "");
+  EXPECT_EQ(parse_error_of("repeat 2\nend\n"), "p:3:1: the block is empty");
+  EXPECT_EQ(parse_error_of("repeat 2\nrepeat 3\nsync device\nend\nend\n"), "p:3:1: blocks do not nest");
+  EXPECT_EQ(parse_error_of("sync device\nend\n"), "p:3:1: there is no block to end");
+  EXPECT_EQ(parse_error_of("repeat 2\nsync device\n"), "p:2:1: the block has no line 'end'");
+  EXPECT_EQ(parse_error_of("repeat 2\nrepeat 3 sync device\nend\n"), "");
 }
 
 TEST(Blocks, HaveBounds) {
   const auto with_names = [](int rounds) {
-    return error_of("repeat " + std::to_string(rounds) + "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n");
+    return parse_error_of("repeat " + std::to_string(rounds) + "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n");
   };
   const std::string error =
       "p:2:1: all rounds of the blocks together have more than 100000 commands, or name objects past 9999";
@@ -116,12 +110,12 @@ TEST(Blocks, HaveBounds) {
   EXPECT_EQ(with_names(5001), error);
   std::string commands;
   for (int i = 0; i < 10; ++i) commands += "sync device\n";
-  EXPECT_EQ(error_of("repeat 10000\n" + commands + "end\n"), "");
-  EXPECT_EQ(error_of("repeat 10000\n" + commands + "sync device\nend\n"), error);
+  EXPECT_EQ(parse_error_of("repeat 10000\n" + commands + "end\n"), "");
+  EXPECT_EQ(parse_error_of("repeat 10000\n" + commands + "sync device\nend\n"), error);
 }
 
 TEST(Blocks, AreNamedWhereTheyExceedABound) {
-  const auto line_of = [](const std::string& commands) { return error_of(commands).substr(0, 6); };
+  const auto line_of = [](const std::string& commands) { return parse_error_of(commands).substr(0, 6); };
   const std::string names = "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n";
   EXPECT_EQ(line_of("repeat 5001" + names + "repeat 2\nsync device\nend\n"), "p:2:1:");
   EXPECT_EQ(line_of("repeat 2\nsync device\nend\n\n# a comment\nrepeat 5001" + names), "p:7:1:");

@@ -315,7 +315,7 @@ TEST_F(Interposing, AThreadThatTakesTurnsLeavesItsTurnForEachCall) {
   EXPECT_TRUE(CountedTurn::has_turn);
 }
 
-// Another thread's call ends while this thread is in its own.
+// The call of another thread ends while this thread is still in a call.
 TEST_F(Interposing, ACallOfAnotherThreadPoisonsNoArgumentsOfThisOne) {
   static Interposer* both = nullptr;
   both = &interposer;

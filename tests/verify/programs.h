@@ -31,6 +31,13 @@ inline Program program_of(std::string_view commands) {
   return parsed("hgcheck-program 1\n" + std::string(commands));
 }
 
+// Why the text of the program "p" cannot be parsed, or nothing. The version line is put in front.
+inline std::string parse_error_of(const std::string& commands) {
+  const auto result = parse_program("hgcheck-program 1\n" + commands);
+  const auto* error = std::get_if<ParseError>(&result);
+  return error == nullptr ? "" : error->text("p");
+}
+
 // Why the program is not valid, or nothing.
 inline std::string flaw(const Program& program) {
   const std::optional<Invalid> invalid = validate(program);

@@ -76,6 +76,16 @@ TEST(Streams, AQueryStandsOnlyWhereItsAnswerIsNoMatterOfTime) {
   EXPECT_TRUE(stands("record v1 s1\nsync device\nelapsed v1 v1"));
 }
 
+TEST(CaptureRules, AnotherThreadAsksForWhatIsSettledWhereItsModeAllowsIt) {
+  for (const std::string wait : {"sync s2", "sync v0"}) {
+    const std::string begin = "record v0 s2\n" + wait + "\ncapture s1 mode=global\n" + kOn1;
+    for (const std::string ask : {"query v0 thread=1", "sync v0 thread=1", "query s2 thread=1"}) {
+      EXPECT_EQ(answer_to_last(begin + "capture_mode relaxed thread=1\n" + ask), kAnswerSuccess) << ask;
+      EXPECT_EQ(answer_to_last(begin + "capture_mode relaxed\n" + ask), kAnswerUnsupported) << ask;
+    }
+  }
+}
+
 TEST(Streams, MemoryStaysAsItIsWhileAStreamCaptures) {
   for (const char* command : {"read b0", "write b0 seed=1", "move b0", "free b0", "buffer b9 64"}) {
     EXPECT_FALSE(stands("capture s1\n" + std::string(command))) << command;
