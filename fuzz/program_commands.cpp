@@ -17,6 +17,7 @@
 #include "reports/report.h"
 #include "verify/execute/death.h"
 #include "verify/program/blocks.h"
+#include "verify/program/escaped_work.h"
 #include "verify/program/text.h"
 #include "verify/properties/property.h"
 
@@ -87,15 +88,18 @@ void print_judgement(const verify::Judgement& judgement) {
   }
 }
 
+using Notes = std::vector<std::string>;
+
 nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program,
-                                      const verify::Judgement& judgement) {
+                                      const verify::Judgement& judgement, const Notes& notes) {
   nlohmann::ordered_json json = {{"program", command.files.front()},
                                  {"subject", command.setup.subject},
                                  {"baseline", command.setup.baseline},
                                  {"fault", command.setup.fault},
                                  {"commands", verify::counted_commands(program)},
                                  {"verdict", verdict_name(judgement.verdict)},
-                                 {"reason", judgement.reason}};
+                                 {"reason", judgement.reason},
+                                 {"notes", notes}};
   json["properties"] = nlohmann::ordered_json::array();
   for (const verify::PropertyId id : judgement.broken) json["properties"].push_back(verify::property(id).name);
   json["differences"] = nlohmann::ordered_json::array();
@@ -117,7 +121,9 @@ class ReplayReport {
   ReplayReport(const Setup& setup, const std::string& version)
       : setup_(setup), result_(empty_result(setup, version)), started_ns_(steady_ns()) {}
 
-  void add(const std::string& file, const verify::Program& program, const verify::Judgement& judgement) {
+  void add(const std::string& file, const verify::Program& program, const verify::Judgement& judgement,
+           const Notes& notes) {
+    for (const std::string& note : notes) result_.messages.push_back(fmt::format("{}: {}", file, note));
     counter_.add(program, judgement, board_);
     if (judgement.verdict == verify::VerdictKind::kDiverge) {
       const std::uint64_t commands = verify::counted_commands(program);
@@ -212,11 +218,13 @@ int run(const ReplayCommand& command) {
     if (several) std::cout << command.files[i] << ":\n";
     if (command.trace) print_observation(*setup.value(), programs[i]);
     const verify::Judgement judgement = judge_all(*setup.value(), programs[i]).judgement;
+    const Notes notes = verify::escaped_work(programs[i]);
     print_judgement(judgement);
-    report.add(command.files[i], programs[i], judgement);
+    for (const std::string& note : notes) std::cout << "note: " << note << "\n";
+    report.add(command.files[i], programs[i], judgement, notes);
     status = worse(status, status_of(judgement.verdict));
     if (command.json.empty()) continue;
-    const nlohmann::ordered_json json = judgement_json(command, programs[i], judgement);
+    const nlohmann::ordered_json json = judgement_json(command, programs[i], judgement, notes);
     const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (const hip::Status written = write_text(command.json, text); !written) return complain(written.error().message);
   }

@@ -85,6 +85,8 @@ Status GraphExec::instantiate(ObjectTable& objects, const AddressSpace& space, c
   // Unit_hipGraphInstantiate: a cycle, in a child too, is an error at instantiation.
   if (structure->stable_order.size() != exec->plan_->steps.size()) return Status::kInvalidValue;
   structure->reachability = Reachability(structure->dependencies, structure->stable_order);
+  objects.visit(exec->plan_->steps.size());
+  if (has_unloaded_kernel(*exec->plan_)) return Status::kInvalidDeviceFunction;
   for (const StepIndex step : structure->stable_order) {
     const NodeType type = type_of(exec->plan_->steps[step].params);
     if (type == NodeType::kEventRecord || type == NodeType::kEventWait) structure->event_steps.push_back(step);

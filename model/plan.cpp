@@ -1,6 +1,7 @@
 // Orders of execution, and reachability between steps; the contract is in the header.
 #include "model/plan.h"
 
+#include <algorithm>
 #include <cassert>
 #include <functional>
 #include <queue>
@@ -54,6 +55,13 @@ std::vector<StepIndex> any_first(std::span<const std::vector<StepIndex>> depende
 }
 
 }  // namespace
+
+bool has_unloaded_kernel(const Plan& plan) {
+  return std::ranges::any_of(plan.steps, [](const Step& step) {
+    const auto* kernel = std::get_if<KernelParams>(&step.params);
+    return kernel != nullptr && kernel->function->unloaded;
+  });
+}
 
 std::vector<StepIndex> topological_order(std::span<const std::vector<StepIndex>> dependencies,
                                          std::span<const std::vector<StepIndex>> dependents, Random* random) {

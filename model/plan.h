@@ -62,6 +62,10 @@ struct Plan {
   std::map<std::size_t, UserReferences> user_references;
 };
 
+// Whether a kernel's module is gone. CUDA's documentation of cuModuleUnload leaves the use of such a kernel undefined;
+// the model refuses to instantiate and to launch it.
+[[nodiscard]] bool has_unloaded_kernel(const Plan& plan);
+
 // The lowest-index-first order (null `random`), or a legal order drawn from `random`. Empty when there is a cycle.
 [[nodiscard]] std::vector<StepIndex> topological_order(std::span<const std::vector<StepIndex>> dependencies,
                                                        std::span<const std::vector<StepIndex>> dependents,

@@ -64,6 +64,8 @@ Status Runtime::launch(GraphExec& exec, Stream& stream) {
   Capture* capture = nullptr;
   if (const Status refused = route(stream, &capture); refused != Status::kSuccess) return refused;
   if (capture != nullptr) return capture_launch(*capture, stream, exec);
+  objects_.visit(exec.plan()->steps.size());
+  if (!fault_ && has_unloaded_kernel(*exec.plan())) return Status::kInvalidDeviceFunction;
   if (exec.plan()->structure->memory_steps.empty()) return launch_plan(exec, stream);
   if (const Status refused = check_promises(exec); refused != Status::kSuccess) return refused;
   if (const Status freed = free_promised(exec, stream); freed != Status::kSuccess) return freed;

@@ -403,7 +403,7 @@ TEST_F(Campaign, AFindingIsAFileThatReplays) {
 }
 
 TEST_F(Campaign, AReplayOfSeveralProgramsWritesOneReport) {
-  const std::string good = HGCHECK_CORPUS "/empty-graphs.program";
+  const std::string good = HGCHECK_CORPUS "/escaped-work.program";
   const std::string bad = HGCHECK_CORPUS "/swap-and-cycle.program";
   const Outcome outcome = hgcheck({"replay", bad, good, "--fault", "F04", "--report", folder / "report"});
   EXPECT_EQ(outcome.status, 1) << outcome.output;
@@ -411,9 +411,9 @@ TEST_F(Campaign, AReplayOfSeveralProgramsWritesOneReport) {
   EXPECT_EQ(report.at("verdicts").at("agree"), 1);
   EXPECT_EQ(report.at("verdicts").at("diverge"), 1);
   EXPECT_EQ(report.at("findings").at(0).at("program"), bad);
-  for (const char* name : {"index.html", "junit.xml", "report.sarif", "summary.md"}) {
+  for (const char* name : {"index.html", "junit.xml", "report.sarif", "summary.md"})
     EXPECT_TRUE(fs::exists(fs::path(folder / "report") / name)) << name;
-  }
+  EXPECT_THAT(report.at("messages").dump(), HasSubstr("escaped-work.program: line 10 'on s2 memset"));
   EXPECT_EQ(hgcheck({"replay", bad, good, "--json", folder / "x.json"}).status, 2) << "a verdict of several programs";
 }
 

@@ -97,7 +97,16 @@ TEST_F(FaultTest, AKernelOfAnUnloadedModuleIsNotRun) {
   m.runtime.unload_module(*m.module);
   Node* out = nullptr;
   EXPECT_EQ(graph.add(graph.nodes()[0]->params(), {}, &out), Status::kInvalidDeviceFunction);
-  ASSERT_EQ(m.runtime.launch(exec, m.runtime.null_stream()), Status::kSuccess);
+  EXPECT_EQ(m.runtime.launch(exec, m.runtime.null_stream()), Status::kInvalidDeviceFunction);
+  GraphExec* other = nullptr;
+  EXPECT_EQ(m.runtime.instantiate(graph, &other), Status::kInvalidDeviceFunction);
+  EXPECT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
+}
+
+TEST_F(FaultTest, AKernelWhoseModuleIsUnloadedWhileItWaitsIsAFault) {
+  m.node(graph, m.add(at, at, 1));
+  ASSERT_EQ(m.runtime.launch(m.exec(graph), m.runtime.null_stream()), Status::kSuccess);
+  m.runtime.unload_module(*m.module);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kLaunchFailure);
   EXPECT_NE(m.runtime.fault()->text.find("unloaded"), std::string::npos);
 }

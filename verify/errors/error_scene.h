@@ -27,8 +27,9 @@ class ErrorScene {
 
   static constexpr std::size_t kSymbolBytes = 1024;  // of the variable
 
-  // `kernel` is the catalogue's count_only; `variable` stands for a variable of device code, or is null.
-  ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable);
+  // `kernel` is the catalogue's count_only; `variable` stands for a variable of device code, or is null. `code` is
+  // device code with a count_only for a module that is gone, or null.
+  ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable, const void* code = nullptr);
   ErrorScene(const ErrorScene&) = delete;
   ErrorScene& operator=(const ErrorScene&) = delete;
   ~ErrorScene();
@@ -47,6 +48,7 @@ class ErrorScene {
   [[nodiscard]] Place behind(hipGraphNode_t first, hipGraphNode_t second);
 
   [[nodiscard]] hipKernelNodeParams kernel_params();
+  [[nodiscard]] hipKernelNodeParams unloaded_params();  // of the function whose module is gone
   [[nodiscard]] void** extra();
   [[nodiscard]] hipMemcpy3DParms copy_params() const;   // rows of 8 bytes, from all of b to all of a
   [[nodiscard]] hipMemsetParams memset_params() const;  // four words of a
@@ -153,6 +155,9 @@ class ErrorScene {
   hipGraphNode_t to_symbol = nullptr, from_symbol = nullptr;  // eight bytes from and to a
   hipGraphExec_t symbol_exec = nullptr;
 
+  hipGraph_t unloaded_graph = nullptr;  // a kernel node whose module is gone
+  hipGraphExec_t unloaded_exec = nullptr;
+
   hipGraph_t gone_graph = nullptr;
   hipGraphNode_t gone_node = nullptr;
   hipGraphExec_t gone_exec = nullptr;
@@ -196,9 +201,11 @@ class ErrorScene {
   void make_optional();
   void make_symbol_nodes();
   void make_pools();
+  void make_unloaded(const void* code);
   void make_gone();
 
   hipError_t prepared_ = hipSuccess;
+  hipFunction_t unloaded_ = nullptr;
   std::array<hipGraphNode_t, 2> list_{};
   std::vector<hipGraph_t> graphs_;
   std::vector<hipGraphExec_t> execs_;

@@ -45,14 +45,6 @@ void export_one_of(Exporter& out, const Command& command) {
   (export_family(Families{}, out, command), ...);
 }
 
-// Whether a kernel in the command is a module's.
-bool has_kernel_of_module(Command command) {
-  bool found = false;
-  const bool itself = std::holds_alternative<LoadModule>(command) || std::holds_alternative<UnloadModule>(command);
-  for_each_name(command, [&](char letter, const Id&, bool) { found = found || (!itself && letter == 'm'); });
-  return found;
-}
-
 }  // namespace
 
 Exporter::Exporter(const Reproducer& reproducer, ReproducerForm form, const NeedsOfFile& known)
@@ -253,7 +245,6 @@ void Exporter::write_once(const Command& command) {
   before_ = after_;
   after_.apply(command);
   answered_ = !expected().only_seen_differs;
-  if (has_kernel_of_module(command)) return refuse("a kernel of a module has no stand-alone form yet");
   export_one_of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands,
                 CapturesCommands, StreamMemoryCommands, ModulesCommands, DevicesCommands, UserObjectsCommands,
                 FailuresCommands, SystemsCommands>(*this, command);

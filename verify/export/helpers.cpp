@@ -152,6 +152,14 @@ const void* own_code() {
   return code;
 }
 )",
+    R"(// The kernel of that name in a module: a handle for calls that take the address of a kernel, too.
+template <class... P>
+auto of_module(hipModule_t module, const char* name, void (*)(P...)) {
+  hipFunction_t function = nullptr;
+  MUST(hipModuleGetFunction(&function, module, name));
+  return reinterpret_cast<void (*)(P...)>(function);
+}
+)",
     R"(// HIP 7 has no way to a context that is not deprecated, and its driver's functions ask for one.
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 hipCtx_t context() {

@@ -20,6 +20,7 @@ enum class HelperFunction : std::uint8_t {
   kCaptured,
   kUnsafe,
   kOwnCode,
+  kOfModule,
   kContext
 };
 

@@ -35,7 +35,7 @@ std::string written_out(std::string text) {
 
 }  // namespace
 
-std::string kernel_sources(const std::set<std::string>& names) {
+std::string kernel_sources(const std::set<std::string>& names, bool plain_names) {
   if (names.empty()) return {};
   const std::string_view source(kKernelsInc);
   std::string kernels;
@@ -53,7 +53,9 @@ std::string kernel_sources(const std::set<std::string>& names) {
   if (kernels.find("absorb") != std::string::npos) {
     out += block(source, source.find("template <class W, class V>"), "\n}\n");
   }
-  return written_out(out + kernels);
+  std::string text = written_out(out + kernels);
+  if (plain_names) text = std::regex_replace(text, std::regex("__global__"), "extern \"C\" __global__");
+  return text;
 }
 
 }  // namespace verify

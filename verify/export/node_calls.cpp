@@ -90,9 +90,13 @@ struct CallsOf {
     const bool extra = p.style == ArgumentStyle::kExtra;
     text.need(extra ? HelperFunction::kExtra : HelperFunction::kKernel);
     text.need_kernel(p.kernel->name);
+    if (p.module) text.need(HelperFunction::kOfModule);
+    const std::string kernel =
+        p.module ? fmt::format("of_module(m{}, \"{}\", {})", *p.module, p.kernel->name, p.kernel->name)
+                 : p.kernel->name;
     return {{},
-            fmt::format("{}({}, {}, {}, [&](auto* p) {{ return ", extra ? "with_extra" : "with_kernel", p.kernel->name,
-                        p.grid, p.block),
+            fmt::format("{}({}, {}, {}, [&](auto* p) {{ return ", extra ? "with_extra" : "with_kernel", kernel, p.grid,
+                        p.block),
             fmt::format("; }}{})", arguments(p, next(p))),
             "Kernel",
             "",
@@ -311,8 +315,13 @@ std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State&
   if (const auto* memset = std::get_if<MemsetParams>(&params)) return {{}, memset_call(*memset, async, on)};
   NodeCalls calls = calls_of(text, node, {});
   std::string call;
-  if (std::holds_alternative<KernelParams>(params)) {
+  if (const auto* kernel = std::get_if<KernelParams>(&params)) {
     call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
+    if (kernel->module)
+      call = fmt::format(
+          "hipModuleLaunchKernel(static_cast<hipFunction_t>(p->func), p->gridDim.x, 1, 1, p->blockDim.x, 1, 1, 0, {}, "
+          "p->kernelParams, nullptr)",
+          stream);
   } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
     const char* shape = copy->linear ? "" : "3D";
     call = fmt::format("hipMemcpy{}{}({}{})", copy->symbol != CopySymbol::kNone ? calls.suffix : shape, async,

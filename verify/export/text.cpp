@@ -205,7 +205,10 @@ std::string ReproducerText::file(const Reproducer& reproducer) const {
     write_checks(out, reproducer.dies);
   }
   write_helpers(out);
-  out += kernel_sources(kernels_);
+  const bool found_by_name = helpers_.contains(HelperFunction::kOfModule);  // not in an anonymous namespace, then
+  if (catch2 && found_by_name) out += "}  // namespace\n\n";
+  out += kernel_sources(kernels_, found_by_name);
+  if (catch2 && found_by_name) out += "\nnamespace {\n";
   for (const std::uint32_t n : symbols_) {
     out += fmt::format("__device__ __attribute__((aligned(256))) char symbol{}[{}];\n", n, kSymbolBytes);
   }

@@ -84,8 +84,9 @@ class ReproducerText {
   std::uint32_t thread_ = 0;  // whose lines are written
 };
 
-// The sources of kernels of the project as plain HIP, with everything that they use, each once.
-[[nodiscard]] std::string kernel_sources(const std::set<std::string>& names);
+// The sources of kernels of the project as plain HIP, with everything that they use, each once. `plain_names`: device
+// code has them by the names of C.
+[[nodiscard]] std::string kernel_sources(const std::set<std::string>& names, bool plain_names);
 
 // Turns runs of lines that differ only in the node that they add into loops.
 [[nodiscard]] std::vector<std::string> looped(const std::vector<std::string>& lines);

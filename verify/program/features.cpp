@@ -106,7 +106,7 @@ constexpr std::string_view kOfPrograms[] = {
     "generic set graph",  "driver set graph",     "destroy a pool",   "eager work",
     "captured work",      "captured event node",  "captured launch",  "captured allocation",
     "captured free",      "capture fork",         "capture refused",  "capture invalidated",
-    "block that repeats", "block of many rounds", "block of threads"};
+    "block that repeats", "block of many rounds", "block of threads", "work that escapes a capture"};
 
 void name_words(const FixedWord& words, const CountFeature& add) {
   add(words.word);
@@ -229,14 +229,20 @@ class Counter {
       filled_.insert(end->graph);
     }
   }
+  void escape(const Step& step, Id stream) {
+    const bool beside = !state_.captures().empty() && state_.capture_of(stream) == nullptr;
+    if (beside && state_.answer(step.command).status == 0) add_("work that escapes a capture");
+  }
   // Features of a command that meets capturing streams.
   void capture(const Step& step) {
     const auto captures = [this](Id stream) { return state_.capture_of(stream) != nullptr; };
     if (const auto* work = std::get_if<Enqueue>(&step.command)) {
       add_(captures(work->stream) ? "captured work" : "eager work");
+      escape(step, work->stream);
       if (is_event_node(work->params)) add_("captured event node");
     } else if (const auto* launch = std::get_if<Launch>(&step.command)) {
       if (captures(launch->stream)) add_("captured launch");
+      escape(step, launch->stream);
     } else if (const auto* memory = std::get_if<MallocAsync>(&step.command)) {
       if (captures(memory->stream)) add_("captured allocation");
     } else if (const auto* freed = std::get_if<FreeAsync>(&step.command)) {

@@ -7,6 +7,7 @@ namespace verify {
 
 bool describe_events(EventEmitter& out, const BadCall& c) {
   out.set_op("bad");
+  out.set(k_module_gone, c.error_case.starts_with("unloaded"));
   out.set(k_handle_gone, c.error_case.starts_with("gone"));
   if (out.emit()) return true;
   for (std::size_t release = 0; release < hip::kReleaseNames.size(); ++release) {

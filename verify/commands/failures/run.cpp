@@ -3,6 +3,7 @@
 
 #include "hip/errors.h"
 #include "verify/errors/error_calls.h"
+#include "verify/execute/code_objects.h"
 #include "verify/run/run_command.h"
 
 namespace verify {
@@ -34,7 +35,7 @@ hip::Status run_command(Run& run, const BadCall& c) {
   const ErrorAnswer answer = answer_error_case(
       platform.api(),
       platform.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data()), 0),
-      platform.symbol(Platform::kVariableOfBadCalls), *error_case);
+      platform.symbol(Platform::kVariableOfBadCalls), project_code(), *error_case);
   if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.observation.unsupported = c.function;
   if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
   run.attempt.seen = describe(answer);

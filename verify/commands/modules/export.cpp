@@ -1,5 +1,5 @@
 // How the commands about modules are written as HIP calls (verify/commands/export.h): the file loads its own device
-// code once more. Its kernels have no names that HIP could find, so a kernel of a module has no stand-alone form.
+// code once more. A kernel of a module is found in it by name: the file's kernels then have the names of C.
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
