@@ -184,16 +184,20 @@ void Recording::disconnect(NodeIndex from, NodeIndex to) {
   assert(erased == 1);
 }
 
-void Recording::erase(NodeIndex node) {
-  assert(node < nodes_.size());
-  nodes_.erase(nodes_.begin() + node);
+void Recording::erase(NodeIndex first, NodeIndex count) {
+  assert(first <= nodes_.size() && count <= nodes_.size() - first);
+  const NodeIndex end = first + count;
+  const auto erased = [first, end](NodeIndex node) { return node >= first && node < end; };
+  // How many of the erased nodes lie before the node.
+  const auto before = [first, end](NodeIndex node) { return std::min(node, end) - std::min(node, first); };
+  nodes_.erase(nodes_.begin() + first, nodes_.begin() + end);
   for (RecordedNode& each : nodes_) {
-    std::erase(each.dependencies, node);
-    for (NodeIndex& dependency : each.dependencies) dependency -= dependency > node ? 1 : 0;
+    std::erase_if(each.dependencies, erased);
+    for (NodeIndex& dependency : each.dependencies) dependency -= before(dependency);
   }
-  std::erase_if(connections_, [node](const Connection& each) { return each.from == node || each.to == node; });
+  std::erase_if(connections_, [&](const Connection& each) { return erased(each.from) || erased(each.to); });
   for (Connection& each : connections_) {
-    for (NodeIndex* index : {&each.from, &each.to, &each.nodes_before}) *index -= *index > node ? 1 : 0;
+    for (NodeIndex* index : {&each.from, &each.to, &each.nodes_before}) *index -= before(*index);
   }
   count_again();
 }

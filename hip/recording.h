@@ -192,8 +192,9 @@ class Recording {
   // checked: the runtime refuses to instantiate them.
   void connect(NodeIndex from, NodeIndex to);
   void disconnect(NodeIndex from, NodeIndex to);
-  // Removes a node and its dependencies, both ways (hipGraphDestroyNode). The indices of later nodes decrease by one.
-  void erase(NodeIndex node);
+  // Removes `count` nodes from `first` on and their dependencies, both ways (hipGraphDestroyNode). The indices of later
+  // nodes decrease by `count`.
+  void erase(NodeIndex first, NodeIndex count = 1);
 
   [[nodiscard]] std::span<const RecordedNode> nodes() const { return nodes_; }
   // The dependencies that connect() added, in that order. record_graph() adds each of them after the same number of

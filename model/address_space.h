@@ -117,6 +117,9 @@ class AddressSpace {
   // Forgets every allocation, live and freed, and starts over.
   void reset(const AddressSpaceOptions& options);
 
+  // Sets how many bytes can be live at once.
+  void limit(std::size_t capacity) { options_.capacity = capacity; }
+
   // Places the next allocation exactly at `address`; several addresses may be queued. The allocation fails with
   // kOutOfMemory when its range is taken. Must not be used with identity.
   void place_next(Address address);

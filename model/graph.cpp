@@ -11,8 +11,11 @@
 
 namespace model {
 
+// A removed node leaves its vertex here, without edges: Boost.Graph would go through the whole graph to remove it.
 struct Topology {
-  boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS> list;
+  using List = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+  List list;
+  std::vector<Node*> nodes;  // by vertex; null: the node was removed
 };
 
 Graph::Graph(ObjectTable& objects, const AddressSpace& space, Node* parent)
@@ -53,18 +56,24 @@ Status Graph::check_dependencies(std::span<Node* const> dependencies) const {
   return Status::kSuccess;
 }
 
-Node& Graph::append(NodeParams params, std::span<Node* const> dependencies) {
+Node& Graph::append(NodeParams params) {
   std::unique_ptr<Node> node(new Node);
   node->params_ = std::move(params);
   node->graph_ = this;
   node->index_ = static_cast<std::uint32_t>(nodes_.size());
-  objects_.visit(1 + dependencies.size());
+  objects_.visit();
   node->id_ = objects_.add(ObjectKind::kNode, node.get());
   nodes_.push_back(std::move(node));
-  boost::add_vertex(topology_->list);
-  for (const Node* dependency : dependencies)
-    boost::add_edge(dependency->index_, nodes_.back()->index_, topology_->list);
   return *nodes_.back();
+}
+
+Node& Graph::append(NodeParams params, std::span<Node* const> dependencies) {
+  Node& node = append(std::move(params));
+  objects_.visit(dependencies.size());
+  node.vertex_ = static_cast<std::uint32_t>(boost::add_vertex(topology_->list));
+  topology_->nodes.push_back(&node);
+  for (const Node* dependency : dependencies) boost::add_edge(dependency->vertex_, node.vertex_, topology_->list);
+  return node;
 }
 
 Status Graph::add(NodeParams params, std::span<Node* const> dependencies, Node** out) {
@@ -115,15 +124,32 @@ bool Graph::has_memory_nodes() const {
 void Graph::remove(Node& node) {
   assert(node.graph_ == this);
   const std::uint32_t index = node.index_;
-  boost::clear_vertex(index, topology_->list);
-  boost::remove_vertex(index, topology_->list);
+  boost::clear_vertex(node.vertex_, topology_->list);
+  topology_->nodes[node.vertex_] = nullptr;
   objects_.remove(node.id_);
   nodes_.erase(nodes_.begin() + index);
   for (std::size_t i = index; i < nodes_.size(); ++i) nodes_[i]->index_ = static_cast<std::uint32_t>(i);
+  if (topology_->nodes.size() > 2 * nodes_.size()) forget_removed_vertices();
+}
+
+// The edges keep their order.
+void Graph::forget_removed_vertices() {
+  Topology fresh{Topology::List(nodes_.size()), std::vector<Node*>(nodes_.size())};
+  const auto [begin, end] = boost::edges(topology_->list);
+  for (auto edge = begin; edge != end; ++edge) {
+    const Node& from = *topology_->nodes[boost::source(*edge, topology_->list)];
+    const Node& to = *topology_->nodes[boost::target(*edge, topology_->list)];
+    boost::add_edge(from.index_, to.index_, fresh.list);
+  }
+  for (const auto& node : nodes_) {
+    node->vertex_ = node->index_;
+    fresh.nodes[node->vertex_] = node.get();
+  }
+  *topology_ = std::move(fresh);
 }
 
 bool Graph::has_edge(const Node& from, const Node& to) const {
-  return boost::edge(from.index_, to.index_, topology_->list).second;
+  return boost::edge(from.vertex_, to.vertex_, topology_->list).second;
 }
 
 Status Graph::check_pairs(std::span<Node* const> from, std::span<Node* const> to, bool exist) const {
@@ -141,14 +167,14 @@ Status Graph::check_pairs(std::span<Node* const> from, std::span<Node* const> to
 
 Status Graph::add_edges(std::span<Node* const> from, std::span<Node* const> to) {
   if (const Status status = check_pairs(from, to, false); status != Status::kSuccess) return status;
-  for (std::size_t i = 0; i < from.size(); ++i) boost::add_edge(from[i]->index_, to[i]->index_, topology_->list);
+  for (std::size_t i = 0; i < from.size(); ++i) boost::add_edge(from[i]->vertex_, to[i]->vertex_, topology_->list);
   return Status::kSuccess;
 }
 
 Status Graph::remove_edges(std::span<Node* const> from, std::span<Node* const> to) {
   if (const Status status = check_pairs(from, to, true); status != Status::kSuccess) return status;
   if (!from.empty() && has_memory_nodes()) return Status::kNotSupported;
-  for (std::size_t i = 0; i < from.size(); ++i) boost::remove_edge(from[i]->index_, to[i]->index_, topology_->list);
+  for (std::size_t i = 0; i < from.size(); ++i) boost::remove_edge(from[i]->vertex_, to[i]->vertex_, topology_->list);
   return Status::kSuccess;
 }
 
@@ -162,18 +188,18 @@ std::vector<std::pair<Node*, Node*>> Graph::edges() const {
 
 std::vector<Node*> Graph::dependencies(const Node& node) const {
   std::vector<Node*> all;
-  const auto [begin, end] = boost::in_edges(node.index_, topology_->list);
+  const auto [begin, end] = boost::in_edges(node.vertex_, topology_->list);
   objects_.visit();
-  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::source(*edge, topology_->list)].get());
+  for (auto edge = begin; edge != end; ++edge) all.push_back(topology_->nodes[boost::source(*edge, topology_->list)]);
   objects_.visit(all.size());
   return all;
 }
 
 std::vector<Node*> Graph::dependents(const Node& node) const {
   std::vector<Node*> all;
-  const auto [begin, end] = boost::out_edges(node.index_, topology_->list);
+  const auto [begin, end] = boost::out_edges(node.vertex_, topology_->list);
   objects_.visit();
-  for (auto edge = begin; edge != end; ++edge) all.push_back(nodes_[boost::target(*edge, topology_->list)].get());
+  for (auto edge = begin; edge != end; ++edge) all.push_back(topology_->nodes[boost::target(*edge, topology_->list)]);
   objects_.visit(all.size());
   return all;
 }
@@ -181,14 +207,14 @@ std::vector<Node*> Graph::dependents(const Node& node) const {
 std::vector<Node*> Graph::roots() const {
   std::vector<Node*> all;
   for (const auto& node : nodes_) {
-    if (boost::in_degree(node->index_, topology_->list) == 0) all.push_back(node.get());
+    if (boost::in_degree(node->vertex_, topology_->list) == 0) all.push_back(node.get());
   }
   return all;
 }
 
 bool Graph::acyclic() const {
-  std::vector<decltype(topology_->list)::vertex_descriptor> order;
-  order.reserve(nodes_.size());
+  std::vector<Topology::List::vertex_descriptor> order;
+  order.reserve(topology_->nodes.size());
   try {
     boost::topological_sort(topology_->list, std::back_inserter(order));
   } catch (const boost::not_a_dag&) {
@@ -202,11 +228,17 @@ std::unique_ptr<Graph> Graph::clone(Node* parent) const {
   copy->cloned_from_ = id_;
   copy->nodes_.reserve(nodes_.size());
   for (const auto& node : nodes_) {
-    Node& twin = copy->append(node->params_, {});
+    Node& twin = copy->append(node->params_);
     twin.cloned_from_ = node->id_;
     if (node->child_) twin.child_ = node->child_->clone(&twin);
   }
   copy->topology_->list = topology_->list;
+  copy->topology_->nodes.resize(topology_->nodes.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node& twin = *copy->nodes_[i];
+    twin.vertex_ = nodes_[i]->vertex_;
+    copy->topology_->nodes[twin.vertex_] = &twin;
+  }
   copy->user_references_ = user_references_;
   return copy;
 }

@@ -2,8 +2,8 @@
 //
 // A node owns its parameters (P1). A child graph is cloned when its node is added (hipGraphAddChildGraphNode) and
 // belongs to the node. Edges can form a cycle, which HIP reports at instantiation; no function here follows it.
-// Boost.Graph holds topology (graph.cpp alone includes it); vertex i is node i, so removing a node renumbers the nodes
-// behind it: hold nodes by pointer or id, not by index.
+// Boost.Graph holds topology (graph.cpp alone includes it). A node keeps its vertex; removing a node renumbers the
+// nodes behind it: hold nodes by pointer or id, not by index.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +47,7 @@ class Node {
   std::unique_ptr<Graph> child_;
   Graph* graph_ = nullptr;
   std::uint32_t index_ = 0;
+  std::uint32_t vertex_ = 0;  // of the topology
   ObjectId cloned_from_ = 0;
   std::shared_ptr<void> attachment_;
 };
@@ -107,6 +108,8 @@ class Graph {
   [[nodiscard]] Status check_pairs(std::span<Node* const> from, std::span<Node* const> to, bool exist) const;
   [[nodiscard]] bool has_edge(const Node& from, const Node& to) const;
   Node& append(NodeParams params, std::span<Node* const> dependencies);
+  Node& append(NodeParams params);  // without a vertex
+  void forget_removed_vertices();
 
   ObjectTable& objects_;
   const AddressSpace& space_;

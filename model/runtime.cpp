@@ -73,6 +73,11 @@ void Runtime::reset(const Options& options) {
   start();
 }
 
+void Runtime::leave_free(std::size_t bytes) {
+  options_.memory.capacity = memory_.live_bytes() + bytes;
+  memory_.limit(options_.memory.capacity);
+}
+
 Stream& Runtime::null_stream(int device) {
   assert(device >= 0 && device < options_.devices);
   return *null_streams_[static_cast<std::size_t>(device)];

@@ -73,6 +73,8 @@ class Runtime {
 
   [[nodiscard]] AddressSpace& memory() { return memory_; }
   [[nodiscard]] const AddressSpace& memory() const { return memory_; }
+  // Lowers the capacity of the memory: `bytes` of it are free until the next reset.
+  void leave_free(std::size_t bytes);
   // Frees after synchronising with all devices (hipFree, hipHostFree).
   Status free(Address base);
 

@@ -155,6 +155,27 @@ TEST(Recording, EdgesAndNodesCanBeTakenAwayAgain) {
   EXPECT_EQ(recording.buffer_count(), 3U);
 }
 
+TEST(Recording, SeveralNodesAreErasedAsOneAfterTheOtherWouldBe) {
+  const auto made = [](const auto& erase) {
+    Recording recording;
+    for (int i = 0; i < 6; ++i) recording.add(one_empty_node().nodes()[0]);
+    for (const auto& [from, to] : {std::pair{0U, 5U}, {1U, 5U}, {4U, 5U}, {2U, 3U}, {4U, 1U}, {5U, 0U}})
+      recording.connect(from, to);
+    erase(recording);
+    std::vector<std::vector<hip::NodeIndex>> all;
+    for (const hip::RecordedNode& node : recording.nodes()) all.push_back(node.dependencies);
+    for (const Recording::Connection& each : recording.connections())
+      all.push_back({each.from, each.to, each.nodes_before});
+    return all;
+  };
+  const auto together = made([](Recording& recording) { recording.erase(1, 3); });
+  const auto singly = made([](Recording& recording) {
+    for (int i = 0; i < 3; ++i) recording.erase(1);
+  });
+  EXPECT_EQ(together, singly);
+  EXPECT_EQ(together[2], (std::vector<hip::NodeIndex>{0, 1}));
+}
+
 TEST(Recording, CountsBuffersDepthAndNodesThroughChildren) {
   Recording inner;
   inner.add(kernel_with(8, {{Field::kKernelArgument, 0, 6, 0}}));

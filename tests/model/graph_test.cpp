@@ -32,6 +32,30 @@ TEST_F(GraphTest, NodesKeepTheOrderInWhichTheyWereAdded) {
   }
 }
 
+TEST_F(GraphTest, EdgesKeepTheirOrderWhenMostNodesAreRemoved) {
+  Node* root = m.node(graph, EmptyParams{});
+  std::vector<Node*> fan;
+  for (int i = 0; i < 9; ++i) fan.push_back(m.node(graph, EmptyParams{}, {root}));
+  Node* last = m.node(graph, EmptyParams{}, {fan[8], fan[2], root});
+  for (const int i : {0, 1, 3, 4, 5, 6, 7}) graph.remove(*fan[static_cast<std::size_t>(i)]);
+  Node* added = m.node(graph, EmptyParams{}, {last});
+  const std::unique_ptr<Graph> clone = graph.clone();
+  for (const Graph* each : {static_cast<const Graph*>(&graph), static_cast<const Graph*>(clone.get())}) {
+    const auto nodes = each->nodes();
+    ASSERT_EQ(nodes.size(), 5u);
+    const auto indices = [](const std::vector<Node*>& of) {
+      std::vector<std::uint32_t> found;
+      for (const Node* node : of) found.push_back(node->index());
+      return found;
+    };
+    EXPECT_EQ(indices(each->dependents(*nodes[0])), (std::vector<std::uint32_t>{1, 2, 3}));
+    EXPECT_EQ(indices(each->dependencies(*nodes[3])), (std::vector<std::uint32_t>{2, 1, 0}));
+    EXPECT_EQ(indices(each->dependencies(*nodes[4])), std::vector<std::uint32_t>{3});
+    EXPECT_EQ(indices(each->roots()), std::vector<std::uint32_t>{0});
+  }
+  EXPECT_EQ(graph.nodes()[4].get(), added);
+}
+
 TEST_F(GraphTest, DependenciesMustBeNodesOfTheGraphEachOnce) {
   Graph& other = m.runtime.create_graph();
   Node* first = m.node(graph, EmptyParams{});

@@ -6,18 +6,39 @@
 namespace verify {
 namespace {
 
-constexpr std::string_view kRefused =
-    "hgcheck-program 1\nplacement native\nfail_below 1 allocation\nbuffer b0 4096\nread b0\n";
-
 class FailuresBelow : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(FailuresBelow, ARefusedAllocationIsReportedAndTheCommandSucceedsWhenItIsRunAgain) {
+// A program for each kind of call but signals, of which a runtime keeps a stock.
+constexpr std::string_view kRefused[] = {
+    "fail_below 1 allocation\nbuffer b0 4096\nread b0\n",
+    "buffer b0 256\nfail_below 1 queue\nstream s1\non s1 memset dst=b0+0 value=7 element=4 width=8\nsync s1\nread b0\n",
+    "buffer b0 256\nfail_below 1 code_object\nmodule m0\ngraph g0\n"
+    "kernel g0.n0 inplace_u32 data=b0+0 n=8 k=1 module=m0\ninstantiate e0 g0\nlaunch e0 s0\nread b0\n"};
+
+TEST_P(FailuresBelow, ARefusedCallIsReportedAndTheCommandSucceedsWhenItIsRunAgain) {
   ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
   ASSERT_TRUE(judge.ready());
-  const Program program = parsed(kRefused);
-  const Judgement judgement = judge->judge(program, {});
-  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
-  EXPECT_EQ(judge.subject().runner().run(program, {}).observation.failures_fired, 1U);
+  for (const std::string_view commands : kRefused) {
+    const Program program = parsed("hgcheck-program 1\nplacement native\n" + std::string(commands));
+    judge.subject().runner().start_afresh();  // a runtime keeps queues and signals
+    const Judgement judgement = judge->judge(program, {});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << commands << described(judgement);
+    judge.subject().runner().start_afresh();
+    EXPECT_EQ(judge.subject().runner().run(program, {}).observation.failures_fired, 1U) << commands;
+  }
+}
+
+TEST_P(FailuresBelow, MemoryThatTheDeviceHasNotIsRefused) {
+  ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
+  ASSERT_TRUE(judge.ready());
+  const Program program = parsed(
+      "hgcheck-program 1\nplacement native\nbuffer b0 256\ndevice_memory 67108864\nmalloc_async b1 20971520 s0\n"
+      "malloc_async b2 50331648 s0\nread b0\n");
+  const Observation seen = judge.subject().runner().run(program, {}).observation;
+  EXPECT_TRUE(seen.unsupported.empty());
+  ASSERT_EQ(seen.statuses.size(), 5U);
+  EXPECT_EQ(seen.statuses[2].code, hipSuccess);
+  EXPECT_EQ(seen.statuses[3].code, hipErrorOutOfMemory);
 }
 
 TEST_P(FailuresBelow, NoFailureIsLeftForTheNextProgram) {

@@ -234,6 +234,17 @@ TEST(Quirks, ARefusalBelowTheRuntimeExplainsUntilTheHostWaits) {
   }
 }
 
+TEST(Quirks, APatchOfNodesWithoutHandlesInstantiates) {
+  const Quirk crashes = made_up("op=instantiate failing_below=signal", "crash");
+  const QuirkSet quirks("7.2", {&crashes, 1});
+  const std::string graph =
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 element=1 width=4\ninstantiate e0 g0\n";
+  for (const auto& [lost, triggered] : {std::pair{"", 0U}, {"destroy g0\n", 1U}, {"remove g0.n0\n", 1U}}) {
+    const Program program = program_of(graph + lost + "fail_below 1 signal\nmove b0\npatch e0\n");
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << lost;
+  }
+}
+
 TEST(Quirks, ACaptureCountsAsBlockingWhereABlockingStreamTakesPart) {
   const Quirk refuses = made_up("op=malloc_async capturing=0 blocking_captures>0", "status=900");
   const QuirkSet quirks("7.2", {&refuses, 1});

@@ -1,5 +1,6 @@
 // Stream-ordered memory and pools in programs: the valid commands, the observations, that every strategy keeps the
 // memory, and that memory which is reused too early breaks the property of stream order.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -62,6 +63,32 @@ TEST(StreamMemoryPrograms, InACaptureItBelongsToTheGraphLikeMemoryOfAllocationNo
   agrees_under_strategies(program_of(
       "buffer b0 256\nstream s1\ncapture s1\nmalloc_async b5 256 s1\non s1 memset dst=b5+0 value=7 width=256\n"
       "endcapture s1 g0\ninstantiate e0 g0\nlaunch e0 s1\nread b5\nlaunch e0 s1\nfree_async b5 s1\nlaunch e0 s1\n"));
+}
+
+constexpr std::string_view kShort = "device_memory 67108864\nbuffer b0 256\nmalloc_async b5 20971520 s0\n";
+
+TEST(StreamMemoryPrograms, WhatTheDeviceHasNotIsRefusedAndChangesNothing) {
+  const std::string commands =
+      std::string(kShort) + "malloc_async b6 50331648 s0\nmalloc_async b6 256 s0\n" +
+      "on s0 memset dst=b6+0 value=7 width=256\non s0 memcpy dst=b0+0 src=b6+0 bytes=256 kind=d2d\nsync s0\nread b0\n";
+  agrees_under_strategies(program_of(commands));
+  const Observation observation = trace_of(commands);
+  EXPECT_EQ(observation.statuses[3].code, hipErrorOutOfMemory);
+  EXPECT_EQ(observation.statuses[4].code, hipSuccess);
+}
+
+TEST(StreamMemoryPrograms, OnADeviceOfAStatedSizeItIsClearWhatFits) {
+  for (const auto& [commands, mentions] : {
+           std::pair{"malloc_async b6 33554432 s0\n", "is open"},
+           {"device_memory 134217728\n", "once"},
+           {"buffer b6 65536\n", "behind device_memory"},
+           {"pool p0\n", "no more pools"},
+           {"graph g0\nalloc g0.n0 b6 64\n", "no memory of graphs"},
+           {"on s0 memset dst=b6+0 value=7 width=256\n", "b6"},
+       }) {
+    EXPECT_THAT(flaw(program_of(std::string(kShort) + commands)), ::testing::HasSubstr(mentions)) << commands;
+  }
+  EXPECT_TRUE(State().check(DeviceMemory{DeviceMemory::kLeast - 1}));
 }
 
 TEST(StreamMemoryPrograms, WhatNothingOrdersIsPoisoned) {

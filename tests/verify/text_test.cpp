@@ -205,6 +205,7 @@ constexpr std::string_view kEveryCommand[] = {
     "unsafe thread=1",
     "graph_memory used_high reset",
     "fail_below 1 allocation",
+    "device_memory 67108864",
     "module m0 thread=1",
     "unload m0",
     "kernel g0.n0 count_only n=1 a=2 b=3 module=m1",

@@ -117,6 +117,21 @@ TEST(Threads, UseTheModulesOfTheirExecutableGraphs) {
   EXPECT_THAT(with_kernels("m0", "m0"), testing::HasSubstr("another thread of the block uses m0, too"));
 }
 
+TEST(Threads, HaveMemoryOfTheirGraphsAndStreamsAndPools) {
+  const std::string fill = "on s1 memset dst=b9+0 value=7 element=1 width=64";
+  for (const std::string& first :
+       {std::string("pool p0\nmalloc_async b9 64 s1 pool=p0\npool_attribute p0 used\nfree_async b9 s1\ndestroy p0"),
+        std::string("graph g5\nalloc g5.n0 b9 64\nmemset g5.n1 dst=b9+0 value=7 element=1 width=64 after=n0\n"
+                    "free g5.n2 b9 after=n1\ninstantiate e5 g5\nlaunch e5 s1\nlaunch e5 s1"),
+        "capture s1 mode=thread\nmalloc_async b9 64 s1\n" + fill + "\nfree_async b9 s1\nendcapture s1 g5\n" +
+            "instantiate e5 g5\nlaunch e5 s1"}) {
+    EXPECT_EQ(flaw(parsed(two_threads(first, "launch e1 s2"))), "") << first;
+  }
+  const std::string memory = "alloc g0.n2 b9 64 after=n1";
+  EXPECT_THAT(flaw(parsed(two_threads(memory, "on s2 memset dst=b9+0 value=1 element=1 width=8"))),
+              testing::HasSubstr("b9"));
+}
+
 TEST(Threads, BeginWhenNothingIsRunning) {
   const std::string block = "threads\nthread 1\nsync s1\nend\n";
   EXPECT_EQ(flaw(parsed(behind_objects("launch e0 s1\nsync s1\n" + block))), "");
@@ -136,22 +151,36 @@ TEST(Threads, ChangeNoExecutableGraphWhileAnotherOneCaptures) {
   EXPECT_EQ(flaw(parsed(two_threads("launch e0 s1", capture))), "");
 }
 
+TEST(Threads, CaptureInModeGlobalBesideCallsThatThisDoesNotForbid) {
+  const std::string capture = "capture s1\non s1 memcpy dst=b1+0 src=b2+0 bytes=64 kind=d2d\nendcapture s1 g5";
+  const char* reason = "a thread of the block captures in mode global, which may forbid a call of another thread";
+  for (const char* call : {"launch e0 s2", "instantiate e5 g0", "record v0 s2", "malloc_async b9 64 s2",
+                           "capture s2 mode=relaxed\nendcapture s2 g6"}) {
+    EXPECT_EQ(flaw(parsed(two_threads(capture, call))), "") << call;
+    EXPECT_EQ(flaw(parsed(two_threads(call, capture))), "") << call;
+  }
+  for (const char* call : {"sync s2", "record v0 s2\nsync v0", "pool p0", "alloc g0.n2 b9 64 after=n1"}) {
+    EXPECT_THAT(flaw(parsed(two_threads(capture, call))), testing::HasSubstr(reason)) << call;
+    EXPECT_THAT(flaw(parsed(two_threads(call, capture))), testing::HasSubstr(reason)) << call;
+  }
+  EXPECT_EQ(flaw(parsed(two_threads(capture + "\nsync s1", "launch e0 s2"))), "");
+}
+
 TEST(Threads, CallNothingThatConcernsOtherThreads) {
   const auto flaw_of = [](const std::string& command) {
     const std::string text = flaw(parsed(behind_objects("threads\nthread 1\n" + command + "\nend\n")));
     return text.empty() ? "" : text.substr(text.find(": ") + 2);
   };
   const std::string device = "a command that concerns the whole device may not stand in a thread";
-  const std::string memory = "memory of graphs may not be used in a thread";
   for (const char* command : {"sync device", "read b0", "move b0", "buffer b9 64", "unsafe", "capture_mode relaxed"})
     EXPECT_EQ(flaw_of(command), device) << command;
   EXPECT_EQ(flaw_of("launch e0 s0"), "s0 may not be used in a thread");
-  EXPECT_EQ(flaw_of("capture s1\nendcapture s1 g9"), "a global capture concerns all threads");
   EXPECT_EQ(flaw_of("launch e0 s1\ndestroy v0"), "in a thread, objects are destroyed when nothing is running");
-  EXPECT_EQ(flaw_of("alloc g0.n2 b9 64"), memory);
-  EXPECT_EQ(flaw_of("capture s1 mode=thread\nmalloc_async b9 64 s1"), memory);
-  EXPECT_EQ(flaw_of("malloc_async b9 64 s1\nfree_async b9 s1"), "");
-  EXPECT_EQ(flaw_of("pool p0"), "pools and user objects may not be used in a thread");
+  EXPECT_EQ(flaw_of("graph_memory used"), device);
+  EXPECT_EQ(flaw_of("pool p0\npool_use p0"), device);
+  EXPECT_EQ(flaw_of("pool p0 default"), device);
+  EXPECT_THAT(flaw(parsed(behind_objects("pool p0 default\nthreads\nthread 1\npool_attribute p0 used\nend\n"))),
+              testing::HasSubstr("the device's pool may not be named in a thread"));
   EXPECT_EQ(flaw_of("module m0\nunload m0"), "modules are not unloaded in a thread");
   EXPECT_EQ(flaw_of("capture s1 mode=thread\nend\nsync v0\nthreads\nthread 1\nsync v0"),
             "a capture is open where a thread begins or ends");
@@ -187,7 +216,8 @@ TEST(Threads, ShrinkToThreadsThatMatter) {
 }
 
 TEST(Threads, AreGenerated) {
-  std::uint64_t blocks = 0, with_three = 0, with_updates = 0, with_memory = 0;
+  std::uint64_t blocks = 0, with_three = 0, with_updates = 0, with_memory = 0, with_nodes = 0, with_pools = 0,
+                with_global = 0;
   constexpr std::uint64_t kPrograms = 4000;
   for (std::uint64_t index = 0; index < kPrograms; ++index) {
     const Program program = campaign_program(5, index, {});
@@ -200,11 +230,20 @@ TEST(Threads, AreGenerated) {
     with_three += threads == 3 ? 1 : 0;
     with_updates += text.find("  update") != std::string::npos ? 1 : 0;
     with_memory += text.find("  malloc_async") != std::string::npos ? 1 : 0;
+    with_nodes += text.find("  alloc ") != std::string::npos ? 1 : 0;
+    with_global += std::ranges::count_if(program.steps, [](const Step& step) {
+      const auto* capture = std::get_if<BeginCapture>(&step.command);
+      return step.in.thread != 0 && capture != nullptr && capture->mode == CaptureMode::kGlobal;
+    });
+    with_pools += text.find("  pool ") != std::string::npos ? 1 : 0;
   }
   EXPECT_GT(blocks, kPrograms / 400);
   EXPECT_GT(with_three, 0u);
   EXPECT_GT(with_updates, 0u);
   EXPECT_GT(with_memory, 0u);
+  EXPECT_GT(with_nodes, 0u);
+  EXPECT_GT(with_pools, 0u);
+  EXPECT_GT(with_global, 0u);
 }
 
 TEST(Threads, SurviveMutation) {

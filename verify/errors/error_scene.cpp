@@ -132,6 +132,18 @@ hipError_t ErrorScene::free_twice() const {
   return api.hipFreeAsync(memory, stream);
 }
 
+hipError_t ErrorScene::add_child_that_allocates() {
+  hipGraph_t child = nullptr;
+  if (const hipError_t made = api.hipGraphCreate(&child, 0); made != hipSuccess) return made;
+  graphs_.push_back(child);
+  hipMemAllocNodeParams memory = alloc_params();
+  hipGraphNode_t allocates = nullptr;
+  hipError_t added = api.hipGraphAddMemAllocNode(&allocates, child, nullptr, 0, &memory);
+  if (added != hipSuccess) return added;
+  added = api.hipGraphAddMemFreeNode(&node_out, child, &allocates, 1, memory.dptr);
+  return added != hipSuccess ? added : api.hipGraphAddChildGraphNode(&node_out, graph, nullptr, 0, child);
+}
+
 void ErrorScene::make_pools() {
   if (api.hipMemPoolCreate == nullptr || api.hipMemPoolDestroy == nullptr) return;
   const hipMemPoolProps properties = pool_properties();

@@ -86,6 +86,7 @@ class ErrorScene {
     return with<&hip::Api::hipGraphExecHostNodeSetParams>(host_params(), of, node);
   }
   [[nodiscard]] hipError_t free_twice() const;  // memory of a stream
+  hipError_t add_child_that_allocates();        // and frees
   hipError_t add_alloc(auto... place) { return with<&hip::Api::hipGraphAddMemAllocNode>(alloc_params(), place...); }
   hipError_t get_alloc(hipGraphNode_t node) {
     return with<&hip::Api::hipGraphMemAllocNodeGetParams>(hipMemAllocNodeParams{}, node);

@@ -45,6 +45,7 @@ class LayeredPlatform final : public Platform {
   [[nodiscard]] Platform& for_systems() override { return inner_.for_systems(); }
   void fail_below(Below call, std::uint64_t nth) override { inner_.fail_below(call, nth); }
   [[nodiscard]] std::uint64_t failed_below() const override { return inner_.failed_below(); }
+  bool leave_free(std::uint64_t bytes) override { return inner_.leave_free(bytes); }
   [[nodiscard]] RuntimeNotes notes() override { return inner_.notes(); }
   [[nodiscard]] std::string leaks() override { return inner_.leaks(); }
   [[nodiscard]] std::vector<Held> held() override { return inner_.held(); }

@@ -197,6 +197,7 @@ void LibraryPlatform::begin(std::uint64_t schedule_seed) {
   static_cast<void>(library_.api.hipGetLastError());
   if (agent_.configure == nullptr) return;
   agent_.options.schedule_seed = schedule_seed;
+  agent_.device_memory = agent_.options.device_memory_bytes;
   [[maybe_unused]] const int refused = agent_.configure(&agent_.options);
   assert(refused == 0);  // nothing but the seed has changed
   agent_.faults = agent_.counters(HGAGENT_FAULTS);
@@ -214,11 +215,31 @@ std::string LibraryPlatform::lost_context() const {
 void LibraryPlatform::fail_below(Below call, std::uint64_t nth) {
   if (agent_.configure == nullptr) return;
   hgagent_options options = agent_.options;
+  options.device_memory_bytes = agent_.device_memory;
   std::uint64_t* const counts[] = {&options.fail_allocation, &options.fail_queue, &options.fail_signal,
                                    &options.fail_code_object};
   *counts[static_cast<std::size_t>(call)] = nth;
   [[maybe_unused]] const int refused = agent_.configure(&options);
   assert(refused == 0);  // nothing but a count has changed
+}
+
+// HIP's answer is the agent's: ROCm/clr asks HSA how much is free. Memory that earlier programs left in the pool would
+// not be, and would still be given away.
+bool LibraryPlatform::leave_free(std::uint64_t bytes) {
+  const hip::Api& api = library_.api;
+  std::size_t free = 0, total = 0;
+  if (agent_.configure == nullptr || api.hipMemGetInfo == nullptr) return false;
+  hipMemPool_t pool = nullptr;
+  if (api.hipDeviceGetDefaultMemPool != nullptr && api.hipMemPoolTrimTo != nullptr &&
+      api.hipDeviceGetDefaultMemPool(&pool, 0) == hipSuccess)
+    static_cast<void>(api.hipMemPoolTrimTo(pool, 0));
+  if (api.hipMemGetInfo(&free, &total) != hipSuccess) return false;
+  agent_.device_memory = agent_.options.device_memory_bytes - free + bytes;
+  hgagent_options options = agent_.options;
+  options.device_memory_bytes = agent_.device_memory;
+  [[maybe_unused]] const int refused = agent_.configure(&options);
+  assert(refused == 0);  // nothing but the size has changed
+  return true;
 }
 
 std::uint64_t LibraryPlatform::failed_below() const {

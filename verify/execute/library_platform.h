@@ -36,6 +36,7 @@ class LibraryPlatform final : public Platform {
   [[nodiscard]] bool schedulable() const { return agent_.configure != nullptr; }
   [[nodiscard]] int devices() const { return static_cast<int>(functions_.size()); }
   void fail_below(Below call, std::uint64_t nth) override;
+  bool leave_free(std::uint64_t bytes) override;
   [[nodiscard]] std::uint64_t failed_below() const override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::vector<Held> held() override;
@@ -51,7 +52,8 @@ class LibraryPlatform final : public Platform {
     decltype(&hgagent_signature_begin) signature_begin = nullptr;
     decltype(&hgagent_signature) signature = nullptr;
     hgagent_options options{};
-    std::uint64_t faults = 0;  // counted before the program began
+    std::uint64_t device_memory = 0;  // of this program
+    std::uint64_t faults = 0;         // counted before the program began
   };
   struct RegisteredCode;
   explicit LibraryPlatform(hip::LoadedApi library) : library_(std::move(library)) { find_agent(); }

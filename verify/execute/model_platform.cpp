@@ -144,6 +144,11 @@ Platform& ModelPlatform::for_systems() {
   return *for_systems_;
 }
 
+bool ModelPlatform::leave_free(std::uint64_t bytes) {
+  instance_.runtime().leave_free(bytes);
+  return true;
+}
+
 RuntimeNotes ModelPlatform::notes() {
   const model::Runtime& runtime = instance_.runtime();
   RuntimeNotes notes;

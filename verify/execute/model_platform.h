@@ -47,6 +47,7 @@ class ModelPlatform : public Platform {
   [[nodiscard]] std::uint64_t operations() const override;
   [[nodiscard]] std::optional<RaceSeen> first_race() const override;
   [[nodiscard]] Platform& for_systems() override;
+  bool leave_free(std::uint64_t bytes) override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::string leaks() override;
   [[nodiscard]] std::vector<Held> held() override;

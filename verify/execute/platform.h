@@ -96,6 +96,12 @@ class Platform {
   // How many calls below the runtime were made to fail so far.
   [[nodiscard]] virtual std::uint64_t failed_below() const { return 0; }
 
+  // Leaves `bytes` of each device's memory free until the next program. Returns false where that cannot be done.
+  virtual bool leave_free(std::uint64_t bytes) {
+    static_cast<void>(bytes);
+    return false;
+  }
+
   [[nodiscard]] virtual RuntimeNotes notes() { return {}; }
   // Describes the resources that were not released; empty when there are none.
   [[nodiscard]] virtual std::string leaks() { return {}; }

@@ -66,7 +66,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.bad_calls = choices.percent(8);
   swarm.only_bad_calls = choices.percent(2);
   swarm.graph_memory = choices.percent(8);
-  swarm.symbols = choices.percent(8);
+  swarm.symbols = choices.percent(12);
   swarm.attributes = choices.percent(8);
   swarm.stream_memory = choices.percent(12);
   swarm.devices = choices.percent(6);

@@ -127,7 +127,20 @@ void StreamMemoryDraft::reuse() {
   if (choices_.percent(60)) free(fresh, next);
 }
 
+// Takes most of the free memory, so that the request behind it is refused.
+void StreamMemoryDraft::run_short() {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  const DeviceMemory device{DeviceMemory::kLeast + choices_.below(16) * kMiB};
+  const std::uint64_t left = MemoryState::kRuntimeBytes + 8 * kMiB;
+  const Id stream = pick(state_.live_streams()), held = next_.buffer;
+  if (!take(device) || !take(MallocAsync{held, device.bytes - left, stream, {}})) return;
+  ++next_.buffer;
+  take(MallocAsync{next_.buffer, left + choices_.between(1, kMiB), pick(state_.live_streams()), {}});
+  if (choices_.percent(40)) free(held, stream);
+}
+
 void StreamMemoryDraft::stream_memory() {
+  if (!state_.parts().memory.runtime_allocates && choices_.percent(4)) run_short();
   if (choices_.percent(70)) by_fields(Topic::kPools);
   const std::vector<Id> buffers = there();
   if (buffers.size() < kMaxThere && choices_.percent(60)) return reuse();

@@ -28,6 +28,7 @@ class StreamMemoryDraft : protected StreamsDraft {
   void free(Id buffer, Id stream);
   void free_somehow(Id buffer);
   void reuse();
+  void run_short();
   void beside_capture();
 };
 

@@ -24,6 +24,10 @@ void ThreadsDraft::overlap() {
     if (threads[i].buffers.empty()) return;
     threads[i].captures = choices_.percent(60);
   }
+  const bool global = choices_.percent(20);
+  for (Own& own : threads) own.quiet = global;
+  threads.front().global = global;
+  threads.front().captures = threads.front().captures || global;
   Program written = program_;
   for (Own& own : threads) {
     const std::size_t begin = program_.steps.size();
@@ -46,6 +50,7 @@ void ThreadsDraft::thread(Own& own) {
   if (!take(DeclareStream{own.stream, choices_.percent(70)})) return;
   ++next_.stream;
   for (std::uint64_t rounds = choices_.between(1, kRoundsOfThread); rounds > 0; --rounds) round(own);
+  if (own.quiet) return;
   if (own.exec && choices_.percent(70)) take(Destroy{Target::kExec, *own.exec});
   if (choices_.percent(50)) take(Destroy{Target::kStream, own.stream});
 }
@@ -60,18 +65,22 @@ void ThreadsDraft::round(Own& own) {
   } else if (take(Instantiate{next_.exec, graph})) {
     own.exec = next_.exec++;
   }
-  if (choices_.percent(30)) stream_memory_of(own);
+  if (!own.quiet && choices_.percent(30)) stream_memory_of(own);
   if (choices_.percent(40)) take(Enqueue{own.stream, work(own), own.thread});
   if (own.exec) take(Launch{*own.exec, own.stream});
+  if (own.quiet) return;
   take(Synchronize{Target::kStream, own.stream, own.thread});
   if (choices_.percent(70)) take(Destroy{Target::kGraph, graph});
 }
 
-bool ThreadsDraft::capture_own(const Own& own, Id graph) {
-  const CaptureMode mode = choices_.percent(70) ? CaptureMode::kThreadLocal : CaptureMode::kRelaxed;
+bool ThreadsDraft::capture_own(Own& own, Id graph) {
+  const CaptureMode mode = own.global             ? CaptureMode::kGlobal
+                           : choices_.percent(70) ? CaptureMode::kThreadLocal
+                                                  : CaptureMode::kRelaxed;
   if (!take(BeginCapture{own.stream, mode, {}, {}, own.thread})) return false;
   for (std::uint64_t i = choices_.between(1, kNodesOfThread); i > 0; --i)
     take(Enqueue{own.stream, work(own), own.thread});
+  if (!own.quiet && choices_.percent(25)) stream_memory_of(own);
   return take(EndCapture{own.stream, graph, own.thread});
 }
 
@@ -84,26 +93,48 @@ bool ThreadsDraft::build_own(const Own& own, Id graph) {
     if (node != 0) add.after = {node - 1};
     if (!take(add)) take(AddNode{graph, node, EmptyParams{}, add.after});
   }
+  if (!own.quiet && choices_.percent(30)) graph_memory_of(own, graph, nodes);
   return true;
 }
 
-// Memory that the thread's stream allocates, sets, copies from and frees.
-void ThreadsDraft::stream_memory_of(const Own& own) {
-  const Id memory = next_.buffer;
-  if (!take(MallocAsync{memory, kBytesOfThread, own.stream, {}})) return;
-  ++next_.buffer;
+MemsetParams ThreadsDraft::fill_of(Id memory, std::uint32_t value) {
   MemsetParams fill;
   fill.dst = {memory, 0};
-  fill.value = static_cast<std::uint32_t>(choices_.below(256));
+  fill.value = value;
   fill.width = kBytesOfThread;
-  take(Enqueue{own.stream, fill, own.thread});
+  return fill;
+}
+
+CopyParams ThreadsDraft::copy_out(const Own& own, Id memory) {
   CopyParams copy;
   copy.dst.ref = {own.buffers.back(), 0};
   copy.src.ref = {memory, 0};
   copy.width = kBytesOfThread;
   copy.kind = CopyKind::kDeviceToDevice;
-  take(Enqueue{own.stream, copy, own.thread});
+  return copy;
+}
+
+// Memory that the thread's stream allocates, sets, copies from and frees; outside of captures mostly of its own pool.
+void ThreadsDraft::stream_memory_of(Own& own) {
+  const Id memory = next_.buffer;
+  const bool captures = state_.capture_of(own.stream) != nullptr;
+  if (!captures && !own.pool && choices_.percent(50) && take(DeclarePool{next_.pool})) own.pool = next_.pool++;
+  if (!take(MallocAsync{memory, kBytesOfThread, own.stream, captures ? std::nullopt : own.pool})) return;
+  ++next_.buffer;
+  take(Enqueue{own.stream, fill_of(memory, static_cast<std::uint32_t>(choices_.below(256))), own.thread});
+  take(Enqueue{own.stream, copy_out(own, memory), own.thread});
+  if (own.pool && !captures && choices_.percent(50)) take(AskPool{*own.pool, PoolAttribute::kUsed, {}});
   take(FreeAsync{memory, own.stream});
+}
+
+// A chain of nodes behind `node - 1` that allocates memory, sets it, copies from it and frees it.
+void ThreadsDraft::graph_memory_of(const Own& own, Id graph, Id node) {
+  const Id memory = next_.buffer;
+  if (!take(AddNode{graph, node, MemoryAllocParams{memory, kBytesOfThread}, {node - 1}})) return;
+  ++next_.buffer;
+  take(AddNode{graph, node + 1, fill_of(memory, static_cast<std::uint32_t>(choices_.below(256))), {node}});
+  take(AddNode{graph, node + 2, copy_out(own, memory), {node + 1}});
+  take(AddNode{graph, node + 3, MemoryFreeParams{memory}, {node + 2}});
 }
 
 NodeParams ThreadsDraft::work(const Own& own) {

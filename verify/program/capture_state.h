@@ -29,6 +29,7 @@ namespace verify {
 // The numbers of hipError_t that the rules answer.
 enum CaptureStatusCode : int {
   kAnswerSuccess = 0,
+  kAnswerOutOfMemory = 2,
   kAnswerInvalidHandle = 400,
   kAnswerIllegalState = 401,
   kAnswerUnsupported = 900,

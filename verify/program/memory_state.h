@@ -36,6 +36,8 @@ struct BufferState {
   std::set<Id> given_again_on = {};
   // The runtime chooses its address.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
+  // A stream allocated it, and no graph.
+  [[nodiscard]] bool of_stream_alone() const { return of_stream && !graph && !capture; }
   // Whether commands that need allocated memory may name this buffer.
   [[nodiscard]] bool usable() const { return alive && (graph ? unfreed : !of_stream || (filled && !capture)); }
 };
@@ -46,13 +48,25 @@ struct PoolState {
   bool of_device = false;
 };
 
+// Whether a device has memory for a request; kOpen: that depends on what the runtime needs for itself.
+enum class Room : std::uint8_t { kEnough, kNone, kOpen };
+
 struct MemoryState {
+  static constexpr std::uint64_t kRuntimeBytes = std::uint64_t{32} << 20;  // that a runtime needs at most for itself
+  static constexpr std::uint64_t kMaxOtherBytes = std::uint64_t{64} << 10;
+
   std::map<Id, BufferState> buffers;
   std::map<Id, PoolState> pools;
   std::optional<Id> pool_in_use;   // the pool of hipMallocAsync; none: the device's default pool
   bool runtime_allocates = false;  // some graph has memory nodes, or some stream allocates
+  // The bytes that `device_memory` left free; none: no request is too large.
+  std::optional<std::uint64_t> left_free = {};
 
   [[nodiscard]] const BufferState* find(Id buffer) const;
+  // Room for `bytes` more that a stream allocates. A runtime may keep what was freed.
+  [[nodiscard]] Room room_for(std::uint64_t bytes) const;
+  // The bytes of all memory but that of streams, freed memory too.
+  [[nodiscard]] std::uint64_t other_bytes() const;
   // Notes that `graph` has the buffers that `node` names at their present addresses.
   void note_addresses(GraphState& graph, const NodeState& node) const;
   // After a setter: forgets buffers that no node names any more, and notes new buffers at their present addresses.

@@ -244,6 +244,24 @@ const BufferState* MemoryState::find(Id buffer) const {
   return found == buffers.end() ? nullptr : &found->second;
 }
 
+Room MemoryState::room_for(std::uint64_t bytes) const {
+  if (!left_free) return Room::kEnough;
+  std::uint64_t held = bytes, ever = bytes + kRuntimeBytes;
+  for (const auto& [id, buffer] : buffers) {
+    if (!buffer.of_stream_alone()) continue;
+    ever += buffer.bytes;
+    held += buffer.alive ? buffer.bytes : 0;
+  }
+  if (held > *left_free) return Room::kNone;
+  return ever <= *left_free ? Room::kEnough : Room::kOpen;
+}
+
+std::uint64_t MemoryState::other_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, buffer] : buffers) bytes += buffer.of_stream_alone() ? 0 : buffer.bytes;
+  return bytes;
+}
+
 void MemoryState::note_addresses(GraphState& graph, const NodeState& node) const {
   const auto note = [&](Id buffer) { graph.addresses[buffer] = buffers.at(buffer).version; };
   for_each_ref(node.params, [&](const BufferRef& ref) { note(ref.buffer); });
@@ -301,6 +319,12 @@ Reason State::flaw_of_buffer(Id id, std::uint64_t bytes) const {
   if (bytes == 0 || bytes > kMaxBufferBytes) return fmt::format("a buffer has 1 to {} bytes", kMaxBufferBytes);
   if (buffer(id) != nullptr) return fmt::format("b{} is declared already", id);
   return {};
+}
+
+Reason State::flaw_of_other_memory(std::uint64_t bytes) const {
+  const bool limited = parts_.memory.left_free.has_value();
+  if (!limited || parts_.memory.other_bytes() + bytes <= MemoryState::kMaxOtherBytes) return {};
+  return fmt::format("behind device_memory a program has {} bytes of memory", MemoryState::kMaxOtherBytes);
 }
 
 Reason State::missing_buffer(Id id) const {

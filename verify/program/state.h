@@ -77,6 +77,8 @@ class State {
 
   // Why the program may not make a buffer of that name and size here, or nothing.
   [[nodiscard]] Reason flaw_of_buffer(Id id, std::uint64_t bytes) const;
+  // The same for memory that no stream allocates, where the program left little memory free.
+  [[nodiscard]] Reason flaw_of_other_memory(std::uint64_t bytes) const;
   // Why the program may not name such an object here, or nothing. `gone` is the reason for an executable graph that no
   // longer exists.
   [[nodiscard]] Reason missing_buffer(Id id) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "verify/program/names.h"
 
@@ -29,8 +30,6 @@ Id* thread_of(Command& command) {
 
 namespace {
 
-constexpr const char* kNoGraphMemory = "memory of graphs may not be used in a thread";
-
 const NodeParams* params_of(const Command& command) {
   return std::visit(
       []<class C>(const C& c) -> const NodeParams* {
@@ -44,6 +43,23 @@ const NodeParams* params_of(const Command& command) {
 }
 
 using Name = std::pair<char, Id>;
+
+// Whether allocations that name no pool may come from this one.
+bool is_of_device(const State& state, Id pool) {
+  const auto found = state.pools().find(pool);
+  return state.parts().memory.pool_in_use == pool || (found != state.pools().end() && found->second.of_device);
+}
+
+// Whether the command would not stand, or be answered otherwise, while another thread captures in mode global.
+bool forbidden_by_global(const State& state, const Command& command) {
+  State beside = state;
+  CaptureState capture;
+  capture.serial = state.captures_begun() + 1;
+  capture.origin = std::numeric_limits<Id>::max();  // no stream of the program
+  capture.thread = kMaxThread + 1;
+  beside.change().captures.open.push_back(std::move(capture));
+  return beside.check(command) || beside.answer(command).invalidates != state.answer(command).invalidates;
+}
 
 // The names in a command, or in the parameters of a node.
 template <class Named>
@@ -60,7 +76,7 @@ Reason ThreadRules::check(const State& state, const Step& step) {
   const bool another_thread = before.block != in_.block || before.thread != in_.thread;
   if (before.block != in_.block) {
     uses_.clear();
-    capturing_ = recording_ = 0;
+    capturing_ = recording_ = global_ = forbidden_ = 0;
   }
   if (another_thread && (before.thread != 0 || in_.thread != 0) && !state.captures().empty())
     return "a capture is open where a thread begins or ends";
@@ -70,19 +86,25 @@ Reason ThreadRules::check(const State& state, const Step& step) {
   Command command = step.command;
   if (const Id* thread = thread_of(command); thread != nullptr && *thread != in_.thread)
     return fmt::format("thread {} makes this call", in_.thread);
-  return uses_of(state, command);
+  if (Reason reason = uses_of(state, command)) return reason;
+  if (forbidden_by_global(state, command)) forbidden_ |= 1U << in_.thread;
+  return beside_global();
 }
 
-Reason ThreadRules::check_after(const State& state, const Step& step) const {
+// CUDA, cudaThreadExchangeStreamCaptureMode: a capture of any thread in mode global forbids unsafe calls of all
+// threads. Whether the capture is open when another thread makes its call is a matter of time.
+Reason ThreadRules::beside_global() const {
+  const bool alone = std::has_single_bit(global_ | forbidden_);
+  if (global_ == 0 || forbidden_ == 0 || alone) return {};
+  return "a thread of the block captures in mode global, which may forbid a call of another thread";
+}
+
+Reason ThreadRules::check_after(const State& state, const Step& step) {
   if (step.in.thread == 0) return {};
   const auto global = [](const CaptureState& capture) { return capture.mode == CaptureMode::kGlobal; };
-  if (std::ranges::any_of(state.captures(), global)) return "a global capture concerns all threads";
-  const auto of_graph = [&state](const Name& name) {
-    const BufferState* const buffer = name.first == 'b' ? state.buffer(name.second) : nullptr;
-    return buffer != nullptr && (buffer->graph || buffer->capture);
-  };
+  if (std::ranges::any_of(state.captures(), global)) global_ |= 1U << step.in.thread;
+  if (Reason reason = beside_global()) return reason;
   const std::vector<Name> names = names_in(step.command);
-  if (std::ranges::any_of(names, of_graph)) return kNoGraphMemory;
   // The executor waits for the device before it unloads a module.
   const std::map<Id, bool>& loaded = state.parts().modules;
   const auto unloaded = [&loaded](const Name& name) { return name.first == 'm' && !loaded.at(name.second); };
@@ -91,7 +113,9 @@ Reason ThreadRules::check_after(const State& state, const Step& step) const {
 
 Reason ThreadRules::uses_of(const State& state, const Command& command) {
   const std::vector<Name> names = names_in(command);
-  if (std::ranges::all_of(names, [](const Name& name) { return name.first == 'b'; }))
+  const auto* pool = std::get_if<DeclarePool>(&command);
+  const bool of_device = pool != nullptr ? pool->of_device : std::holds_alternative<UsePool>(command);
+  if (of_device || std::ranges::all_of(names, [](const Name& name) { return name.first == 'b'; }))
     return "a command that concerns the whole device may not stand in a thread";
   // The executor waits for the device before it destroys an object, but not beside other threads.
   const bool destroys = std::holds_alternative<Destroy>(command);
@@ -114,7 +138,6 @@ Reason ThreadRules::uses_of(const State& state, const Command& command) {
 }
 
 Reason ThreadRules::uses_of(const State& state, const GraphState& graph) {
-  if (graph.has_memory) return kNoGraphMemory;
   for (const NodeState& node : graph.nodes) {
     if (Reason reason = use(state, node.ranges)) return reason;
     for (const Name& name : names_in(node.params)) {
@@ -136,7 +159,8 @@ Reason ThreadRules::use(const State& state, const std::vector<ByteRange>& ranges
 
 Reason ThreadRules::use(const State& state, Name name, bool write) {
   const auto [letter, id] = name;
-  if (letter == 'p' || letter == 'u') return "pools and user objects may not be used in a thread";
+  if (letter == 'u') return "user objects may not be used in a thread";
+  if (letter == 'p' && is_of_device(state, id)) return "the device's pool may not be named in a thread";
   if (letter == 's' && (id == kNullStream || state.per_thread(id)))
     return fmt::format("s{} may not be used in a thread", id);
   Use& use = uses_[name];

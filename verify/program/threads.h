@@ -7,7 +7,7 @@
 //
 // A thread has objects of its own. CUDA's documentation: graph objects "are not internally synchronized and must not be
 // accessed concurrently from multiple threads", functions that only read included. So threads share only buffers that
-// no thread of the block writes. Not expressed: memory of graphs, several devices, and calls that concern all threads.
+// no thread of the block writes. Not expressed: several devices, and calls that concern all threads.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class ThreadRules {
   // Why the step, which is valid as a plain step behind `state`, may not stand there; called for each step in order.
   [[nodiscard]] Reason check(const State& state, const Step& step);
   // The same after the step.
-  [[nodiscard]] Reason check_after(const State& state, const Step& step) const;
+  [[nodiscard]] Reason check_after(const State& state, const Step& step);
 
  private:
   struct Use {
@@ -45,6 +45,7 @@ class ThreadRules {
   };
   using Name = std::pair<char, Id>;
 
+  [[nodiscard]] Reason beside_global() const;
   [[nodiscard]] Reason uses_of(const State& state, const Command& command);
   [[nodiscard]] Reason uses_of(const State& state, const GraphState& graph);
   [[nodiscard]] Reason use(const State& state, Name name, bool write);
@@ -56,6 +57,9 @@ class ThreadRules {
   // A bit for each thread of the block: those that capture, and those in which a strategy may record an executable
   // graph again. It then waits for the device, which HIP refuses while another thread captures.
   std::uint32_t capturing_ = 0, recording_ = 0;
+  // The same: those that capture in mode global, and those with a call that such a capture of another thread may forbid
+  // or a strategy does not make meanwhile.
+  std::uint32_t global_ = 0, forbidden_ = 0;
 };
 
 }  // namespace verify

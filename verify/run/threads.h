@@ -1,8 +1,8 @@
 // The threads of a block (verify/program/threads.h) while they run.
 //
 // Only calls of HIP overlap. One thread at a time has the turn, and only that thread uses the run and the rest of the
-// harness. During each call of HIP, a thread leaves the turn to the others; it saves the run's notes on its command
-// before the call and puts them back after the call.
+// harness. During each call of HIP, a thread leaves the turn to the others; it saves the run's notes on its command,
+// and the addresses that its command sees of memory of graphs, before the call and puts them back after the call.
 #pragma once
 
 #include "hip/sync/sync.h"
@@ -15,14 +15,16 @@ class ThreadTurn final : public Interposer::Turn {
  public:
   // `turns` is held by the thread that has the turn.
   ThreadTurn(Run& run, Id thread, hip::sync::Mutex& turns, Captures::Followed captures)
-      : run_(run), turns_(turns), thread_(thread), captures_(std::move(captures)) {}
+      : run_(run), turns_(turns), thread_(thread), captures_(std::move(captures)), shown_(run.memory.addresses()) {}
   void leave() override {
     swap();
+    shown_ = run_.memory.addresses();
     turns_.unlock();
   }
   void enter() override {
     turns_.lock();
     swap();
+    run_.graph_memory.show_as_in(shown_);
   }
 
  private:
@@ -43,6 +45,7 @@ class ThreadTurn final : public Interposer::Turn {
   Run::Attempt attempt_;
   bool error_reported_ = false, capturing_ = false;
   Captures::Followed captures_;
+  hip::AddressTable shown_;
 };
 
 }  // namespace verify

@@ -96,6 +96,7 @@ std::vector<Sample> samples() {
       {"userobject u0\nrelease u0\n", "hipUserObjectRelease(u0, 1)"},
       {"fail 1 hipGraphLaunch\n", kRefused},
       {"fail_below 1 allocation\n", kRefused},
+      {"device_memory 67108864\n", kRefused},
       {"bad hipGraphInstantiate cycle-in-child\n", "hipGraphInstantiate(&exec, outer, "},
       {"cache clear\n", kRefused},
   };

@@ -28,6 +28,7 @@ static Reason check_symbol(const State& state, const DeclareBuffer& c) {
 template <>
 Reason check(const State& state, const DeclareBuffer& c) {
   if (Reason reason = state.flaw_of_buffer(c.buffer, c.bytes)) return reason;
+  if (Reason reason = state.flaw_of_other_memory(c.bytes)) return reason;
   if (c.symbol) {
     if (Reason reason = check_symbol(state, c)) return reason;
   }

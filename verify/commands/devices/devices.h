@@ -1,4 +1,5 @@
-// The family of commands about devices: whether a device may reach the memory of another device.
+// The family of commands about devices: whether a device may reach the memory of another device, and how much memory a
+// device has.
 #pragma once
 
 #include "verify/commands/fields.h"
@@ -26,6 +27,25 @@ struct PeerAccess {
   bool operator==(const PeerAccess&) const = default;
 };
 
-using DevicesCommands = CommandList<PeerAccess>;
+// From here on only `bytes` of each device's memory are free. Not a call of HIP.
+struct DeviceMemory {
+  static constexpr std::uint64_t kLeast = std::uint64_t{64} << 20, kMost = std::uint64_t{1} << 29;
+  std::uint64_t bytes = kLeast;
+  static constexpr auto spec() {
+    return describe_command(
+        "device_memory",
+        "Of each device's memory only so many bytes are free from here on, for the rest of the program: 64 to 512 MiB. "
+        "A `malloc_async` that needs more than is left is refused, and changes nothing. Whether one fits has to be "
+        "clear: 32 MiB are left to the runtime for itself, and what was freed may still be kept. There are no pools "
+        "and no memory of graphs, and the program's other memory has 64 KiB at most. Only the model and the software "
+        "GPU can do it.",
+        kDrawnByHand, kNoDeviation,
+        NumberField<std::uint64_t DeviceMemory::*>{&DeviceMemory::bytes, "BYTES", "a size in bytes", "a size in bytes",
+                                                   kLeast, kMost, "at least 64 MiB are left free", Simpler::kNo});
+  }
+  bool operator==(const DeviceMemory&) const = default;
+};
+
+using DevicesCommands = CommandList<PeerAccess, DeviceMemory>;
 
 }  // namespace verify

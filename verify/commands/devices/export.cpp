@@ -23,6 +23,12 @@ void export_command(Exporter& out, const PeerAccess& c) {
   });
 }
 
+// The written file cannot take memory away from a device.
+template <>
+void export_command(Exporter& out, const DeviceMemory& /*command*/) {
+  out.refuse_command();
+}
+
 template void export_family(DevicesCommands, Exporter&, const Command&);
 
 }  // namespace verify

@@ -1,4 +1,6 @@
 // The rules of the commands about devices (HIP, peer device memory access).
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "verify/commands/define_rules.h"
@@ -41,6 +43,31 @@ bool may_stand_again(const State&, const PeerAccess& c) {
   return c.verb == PeerVerb::kCan;
 }
 
+// ---- DeviceMemory
+
+template <>
+constexpr Traits kTraits<DeviceMemory>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
+
+template <>
+Reason check(const State& state, const DeviceMemory& c) {
+  const MemoryState& memory = state.parts().memory;
+  if (c.bytes < DeviceMemory::kLeast || c.bytes > DeviceMemory::kMost)
+    return fmt::format("{} to {} bytes may be left free", DeviceMemory::kLeast, DeviceMemory::kMost);
+  if (memory.left_free) return "the free memory of the devices is stated once";
+  if (state.parts().failing_below) return "the free memory is stated before a call below the runtime may fail";
+  if (memory.runtime_allocates || !memory.pools.empty())
+    return "the free memory is stated before there are pools, and before graphs or streams allocate";
+  if (memory.other_bytes() > MemoryState::kMaxOtherBytes)
+    return fmt::format("the program has more than {} bytes of memory", MemoryState::kMaxOtherBytes);
+  return {};
+}
+
+template <>
+void apply(State& state, const DeviceMemory& c) {
+  state.change().memory.left_free = c.bytes;
+}
+
 template struct Rules<PeerAccess>;
+template struct Rules<DeviceMemory>;
 
 }  // namespace verify

@@ -27,6 +27,11 @@ hip::Status run_command(Run& run, const PeerAccess& c) {
   });
 }
 
+template <>
+hip::Status run_command(Run& run, const DeviceMemory& c) {
+  return run.platform.leave_free(c.bytes) ? hip::Status() : run.unsupported("devices of a stated size");
+}
+
 template struct FamilyRun<DevicesCommands>;
 
 }  // namespace verify

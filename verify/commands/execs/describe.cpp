@@ -1,4 +1,7 @@
 // The events of the commands about executable graphs whose fields do not describe them.
+#include <algorithm>
+#include <array>
+
 #include "verify/program/state_devices.h"
 #include "verify/quirks/event_emitter.h"
 
@@ -37,10 +40,21 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   return out.whole(exec->graph);
 }
 
+// Whether nodes of the executable graph cannot be set, because their handles are gone: `patch` records it again.
+static bool lost_handles(const State& state, Id exec) {
+  return !state.exec(exec)->gone.empty() || state.missing_origin(exec);
+}
+
 bool describe_events(EventEmitter& out, const Patch& c) {
   const GraphState* graph = out.target(c.target, c.id);
   out.set(k_edges_taken, graph->edges_taken);
-  return out.in_each_way("patch", [&](Op) { return out.whole(*graph); });
+  const auto whole = [&](Op) { return out.whole(*graph); };
+  if (out.in_each_way("patch", whole)) return true;
+  if (out.strategy != StrategyKind::kPatch || c.target != Target::kExec || !lost_handles(out.state, c.id)) return false;
+  return std::ranges::any_of(std::array{Op("add"), Op("instantiate")}, [&](Op op) {
+    out.set_op(op);
+    return whole(op);
+  });
 }
 
 bool describe_events(EventEmitter& out, const Update& c) {

@@ -142,18 +142,24 @@ hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
   const auto place = std::ranges::find(object.places, c.node, &NodePlace::id);
   if (place == object.places.end()) return missing_object();
   object.patcher.reset();
-  while (place->fan > 0) {
-    const hip::NodeIndex index = place->first;
-    hip::Status status = hip::call<&hip::Api::hipGraphDestroyNode>(api, object.handles.nodes[index]);
-    if (!status) return status;
-    forget_node(run, c.graph, c.node);
-    object.recording.erase(index);
-    object.handles.nodes.erase(object.handles.nodes.begin() + index);
-    --place->fan;
-    for (NodePlace& other : object.places) other.first -= other.first > index ? 1 : 0;
+  hip::Status status;
+  std::uint32_t left = place->fan;
+  while (left > 0) {
+    status = hip::call<&hip::Api::hipGraphDestroyNode>(api, object.handles.nodes[place->first + left - 1]);
+    if (!status) break;
+    --left;
   }
-  object.places.erase(place);
-  return {};
+  const std::uint32_t gone = place->fan - left;
+  if (gone == 0) return status;
+  forget_node(run, c.graph, c.node);
+  const hip::NodeIndex first = place->first + left;
+  object.recording.erase(first, gone);
+  const auto handles = object.handles.nodes.begin() + first;
+  object.handles.nodes.erase(handles, handles + gone);
+  for (NodePlace& other : object.places) other.first -= other.first >= first + gone ? gone : 0;
+  place->fan = left;
+  if (left == 0) object.places.erase(place);
+  return status;
 }
 
 hip::Status destroy_stream(Run& run, Id id) {

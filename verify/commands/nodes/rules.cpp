@@ -48,6 +48,7 @@ Reason check_added_node(const State& state, const AddNode& c) {
   if (!has_form(c.params, c.form)) return "this node has no such form";
   if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params)) {
     if (Reason reason = state.flaw_of_buffer(memory->buffer, memory->bytes)) return reason;
+    if (state.parts().memory.left_free) return kNoMemoryOfItsOwn;
   } else if (Reason reason = flaw_of_params(state, c.params, c.fan)) {
     return reason;
   }
@@ -76,8 +77,8 @@ std::vector<std::uint32_t> indices(const GraphState& graph, const std::vector<Id
 
 Reason check_added_memory(const State& state, const AddNode& c) {
   const auto* freed = std::get_if<MemoryFreeParams>(&c.params);
-  if (freed == nullptr && !state.parts().memory.runtime_allocates) return {};
   if (is_memory_node(c.params) && !state.captures().empty()) return kMemoryInCapture;
+  if (freed == nullptr && !state.parts().memory.runtime_allocates) return {};
   const GraphState& graph = *state.graph(c.graph);
   std::vector<std::uint32_t> after = indices(graph, c.after);
   if (freed != nullptr) return check_free_node(state, *freed, c.graph, after);

@@ -6,6 +6,7 @@ namespace verify {
 bool describe_events(EventEmitter& out, const MallocAsync& c) {
   out.set_op("malloc_async");
   out.stream(c.stream);
+  out.set(k_fits, out.state.parts().memory.room_for(c.bytes) != Room::kNone);
   const auto given_again = [&](bool allocated_here) {
     return std::ranges::count_if(out.state.buffers(), [&](const auto& entry) {
       const BufferState& freed = entry.second;

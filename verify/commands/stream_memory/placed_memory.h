@@ -26,6 +26,8 @@
 
 namespace verify {
 
+// Behind device_memory: runtimes reserve memory for each pool, and for graphs.
+inline constexpr const char* kNoMemoryOfItsOwn = "behind device_memory there are no more pools and no memory of graphs";
 inline constexpr const char* kMemoryInCapture = "memory stays as it is while a stream captures";
 inline constexpr const char* kFreedFirst = "memory that it allocated is still there: free it first";
 

@@ -39,7 +39,10 @@ constexpr Traits kTraits<MallocAsync>{kLegalInCapture, kAnswers, kNeverRefused, 
 
 template <>
 CaptureAnswer answer(const State& state, const MallocAsync& c) {
-  return answer_to_work(state, c.stream);
+  CaptureAnswer answer = answer_to_work(state, c.stream);
+  const bool allocates = answer.status == kAnswerSuccess && state.capture_of(c.stream) == nullptr;
+  if (allocates && state.parts().memory.room_for(c.bytes) == Room::kNone) answer.status = kAnswerOutOfMemory;
+  return answer;
 }
 
 template <>
@@ -50,7 +53,11 @@ Reason check(const State& state, const MallocAsync& c) {
     if (Reason reason = missing_pool(state, *c.pool)) return reason;
   }
   const CaptureState* capture = state.capture_of(c.stream);
-  if (capture == nullptr) return on_other_device(state, c.stream);
+  if (capture == nullptr) {
+    if (state.parts().memory.room_for(c.bytes) == Room::kOpen) return "whether the device has so much memory is open";
+    return on_other_device(state, c.stream);
+  }
+  if (state.parts().memory.left_free) return kNoMemoryOfItsOwn;
   if (capture->into) return kNoMemoryInto;
   if (capture->graph.instances >= kMaxInstances) return "a graph of so many nodes is too large";
   return on_other_device(state, c.stream);
@@ -138,6 +145,7 @@ constexpr Traits kTraits<DeclarePool>{kMemoryCall, kSucceeds, kNeverRefused, kNo
 
 template <>
 Reason check(const State& state, const DeclarePool& c) {
+  if (state.parts().memory.left_free) return kNoMemoryOfItsOwn;
   if (state.pools().contains(c.pool)) return fmt::format("p{} is declared already", c.pool);
   if (!c.of_device) return {};
   for (const auto& [id, pool] : state.pools()) {
