@@ -68,6 +68,12 @@ const RunPair& or_else(const RunPair& pair, const RunPair& other) {
 }
 
 // One divergence, and the further runs of its program that find its cause.
+// Whether the first difference is that the host cannot read memory which exists: it does not see what nodes wrote.
+bool memory_is_gone(const Program& program, const std::optional<Divergence>& divergence) {
+  return divergence && divergence->effect == Effect::kStatus && divergence->step < program.steps.size() &&
+         std::holds_alternative<Read>(program.steps[divergence->step].command);
+}
+
 class Cause {
  public:
   Cause(PairRunner& pairs, const Program& program, const RunOptions& options)
@@ -175,6 +181,8 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
     cause.reset();
   } else if (differs_in_bad_call(program_, pair.divergence)) {
     cause = PropertyId::kP11;
+  } else if (memory_is_gone(program_, pair.divergence)) {
+    cause = PropertyId::kP12;
   } else if (clean_with(keeping_what_was_passed(options_))) {
     cause = PropertyId::kP1;
   } else if (has_failures(program_) && clean_with(without_failures(options_))) {
