@@ -40,7 +40,7 @@ std::vector<Fault> layer_faults() {
       runtime_fault("U15", "instantiating a graph without work takes the first of no commands", {kP11}),
       runtime_fault("U16", "a child graph's last launch is never released", {kP8}),
       runtime_fault("U17", "a kernel's setter does not record its packet again: the old arguments run", {kP3}),
-      runtime_fault("U18", "a setter of a disabled node overwrites the packet of the next node", {kP3, kP2}),
+      runtime_fault("U18", "a setter of a disabled node overwrites the packet of the next node", {kP3, kP2, kA3, kA4}),
       runtime_fault("U19", "each setter takes another slot for arguments, and none is given back", {kP8}),
       runtime_fault("U21", "a captured copy leaves a leaked duplicate of its node", {kP8}),
       runtime_fault("U22", "a memset's setter applies only to memory with a pitch", {kP3}),

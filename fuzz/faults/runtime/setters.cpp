@@ -5,7 +5,7 @@
 // arguments run. P3.
 //
 // U18 (ROCm/rocm-systems#9063). The author believed: a setter writes the packet in the node's slot. The mistake: a
-// disabled node has given its slot to the next node, whose packet is overwritten. P3, P2.
+// disabled node has given its slot to the next node of the same kernel, whose packet is overwritten. P3, P2.
 //
 // U19 (ROCm/rocm-systems#10713). The author believed: arguments live as long as their executable graph, in slots that
 // nothing has to give back. The mistake: each setter takes another slot. P8.
@@ -15,6 +15,7 @@
 //
 // U23 (CHIP-SPV/chipStar#1495). The author believed: a launch submits the list of commands. The mistake: each launch
 // adds its commands to the list, so the N-th launch executes N times. P3.
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -168,8 +169,13 @@ class RunsTheRecordedPacket final : public RunsOldParameters {
 class LosesADisabledNodesSlot final : public hip::ApiLayer {
   using Self = LosesADisabledNodesSlot;
 
+  struct Slot {
+    hipGraphNode_t node = nullptr;
+    const void* kernel = nullptr;  // a packet fits a slot of its kernel
+  };
+
   void start() override {
-    kernels_.clear();
+    slots_.clear();
     disabled_.clear();
     replace().hipGraphInstantiate = instantiate;
     replace().hipGraphNodeSetEnabled = enable;
@@ -181,9 +187,12 @@ class LosesADisabledNodesSlot final : public hip::ApiLayer {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
     if (status != hipSuccess) return status;
-    std::vector<hipGraphNode_t>& kernels = self.kernels_[*exec];
-    kernels = nodes_of(self.inner(), graph);
-    std::erase_if(kernels, [&](hipGraphNode_t each) { return !has_type(self.inner(), each, hipGraphNodeTypeKernel); });
+    std::vector<Slot>& slots = self.slots_[*exec] = {};
+    for (const hipGraphNode_t each : nodes_of(self.inner(), graph)) {
+      hipKernelNodeParams params{};
+      if (!has_type(self.inner(), each, hipGraphNodeTypeKernel)) continue;
+      if (self.inner().hipGraphKernelNodeGetParams(each, &params) == hipSuccess) slots.push_back({each, params.func});
+    }
     std::erase_if(self.disabled_, [&](const auto& each) { return each.first == *exec; });
     return status;
   }
@@ -199,18 +208,15 @@ class LosesADisabledNodesSlot final : public hip::ApiLayer {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphExecKernelNodeSetParams(exec, node, params);
     if (status != hipSuccess || !self.disabled_.contains({exec, node})) return status;
-    bool behind = false;
-    for (const hipGraphNode_t next : self.kernels_[exec]) {
-      if (behind && !self.disabled_.contains({exec, next})) {
-        static_cast<void>(self.inner().hipGraphExecKernelNodeSetParams(exec, next, params));
-        break;
-      }
-      behind = behind || next == node;
-    }
+    const std::vector<Slot>& slots = self.slots_[exec];
+    const auto own = std::ranges::find(slots, node, &Slot::node);
+    const auto next =
+        std::find_if(own, slots.end(), [&](const Slot& slot) { return !self.disabled_.contains({exec, slot.node}); });
+    if (next != slots.end()) static_cast<void>(self.inner().hipGraphExecKernelNodeSetParams(exec, next->node, params));
     return status;
   }
 
-  std::map<hipGraphExec_t, std::vector<hipGraphNode_t>> kernels_;  // in the order of their slots
+  std::map<hipGraphExec_t, std::vector<Slot>> slots_;
   std::set<std::pair<hipGraphExec_t, hipGraphNode_t>> disabled_;
 };
 
