@@ -274,9 +274,9 @@ hipError_t GraphPatcher::State::call(const Step& step) {
     hipGraphExec_t exec = tree_.is_inner(step.node) ? nullptr : exec_;
     return set_node(api_, exec, node.handle, node.form, node.record);
   };
-  const int device = device_of(node.record);
-  if (device == 0) return set();
-  Result<DeviceScope> scope = DeviceScope::enter(api_, device);
+  const std::optional<int> device = device_needed(node.record);
+  if (!device) return set();
+  Result<DeviceScope> scope = DeviceScope::enter(api_, *device);
   if (!scope) return static_cast<hipError_t>(scope.error().code);
   const hipError_t status = set();
   const Status left = scope.value().leave();

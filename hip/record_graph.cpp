@@ -113,10 +113,9 @@ NodeForm form_of(const RecordedNode& node) {
 Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const RecordedNode& node,
                                    std::span<const hipGraphNode_t> dependencies,
                                    std::span<const DeviceAddress> addresses, NodeExtras& extras) {
-  // For device 0 nothing is done: the caller has to make it current.
   std::optional<DeviceScope> scope;
-  if (const int device = device_of(node.record); device != 0) {
-    Result<DeviceScope> entered = DeviceScope::enter(api, device);
+  if (const std::optional<int> device = device_needed(node.record)) {
+    Result<DeviceScope> entered = DeviceScope::enter(api, *device);
     if (!entered) return entered.error();
     scope.emplace(std::move(entered).value());
   }
@@ -211,9 +210,9 @@ Status set_to_memory(const Api& api, const RecordedGraph& recorded, NodeIndex in
     const hipError_t status = set_node(api, nullptr, recorded.nodes[index], form_of(node), record);
     return status == hipSuccess ? Status() : failed((name + ": " + setter_name(record, false)).c_str(), status);
   };
-  const int device = device_of(node.record);
-  if (device == 0) return set();
-  Result<DeviceScope> entered = DeviceScope::enter(api, device);
+  const std::optional<int> device = device_needed(node.record);
+  if (!device) return set();
+  Result<DeviceScope> entered = DeviceScope::enter(api, *device);
   if (!entered) return entered.error();
   Status status = set();
   return both(std::move(status), entered.value().leave());

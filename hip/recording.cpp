@@ -306,6 +306,12 @@ int device_of(const NodeRecord& record) {
   return memset == nullptr ? 0 : memset->device;
 }
 
+std::optional<int> device_needed(const NodeRecord& record) {
+  if (const auto* copy = std::get_if<CopyRecord>(&record)) return copy->symbol.device;
+  const int device = device_of(record);
+  return device == 0 ? std::nullopt : std::optional(device);
+}
+
 int home_of(const Recording& recording) {
   std::optional<int> home;
   return share_device(recording, home) ? home.value_or(0) : 0;

@@ -73,6 +73,8 @@ struct CopySymbol {
   const void* symbol = nullptr;  // null: neither end is a symbol
   std::size_t offset = 0;        // bytes into the variable
   bool to = false;               // the symbol is the destination; otherwise it is the source
+  // Each device has a variable of its own; nullopt: that of the device which is current when the node is recorded.
+  std::optional<int> device = {};
 };
 
 // A copy of any shape. `linear` nodes were recorded by the 1D form and stay 1D (dst, src, extent.width bytes, kind). A
@@ -235,6 +237,9 @@ class Recording {
 // The device that has to be current while the node is recorded or set: HIP takes the current device for the node's
 // device. A child graph node has the device of its recording (home_of).
 [[nodiscard]] int device_of(const NodeRecord& record);
+// The device that has to be current for such a call where the graph's own device is (home_of), or device 0 where the
+// nodes are of several devices; nullopt: that one is right.
+[[nodiscard]] std::optional<int> device_needed(const NodeRecord& record);
 // The device of all kernels (opaque ones, too) and memsets of a graph and of its children; 0 if they are of several
 // devices or there are none. The caller makes that device current while the graph is instantiated and updated: AMD's
 // runtimes put the resources of an executable graph on the current device.

@@ -7,7 +7,7 @@ namespace hip {
 Result<hipGraphNode_t> add_symbol_node(const Api& api, hipGraph_t graph, const CopyRecord& copy,
                                        std::span<const hipGraphNode_t> dependencies) {
   assert(copy.symbol.symbol != nullptr && copy.linear);
-  const auto& [symbol, offset, to] = copy.symbol;
+  const auto& [symbol, offset, to, device] = copy.symbol;
   const hipMemcpy3DParms& params = copy.params;
   const std::size_t bytes = params.extent.width;
   hipGraphNode_t node = nullptr;
@@ -25,7 +25,7 @@ Result<hipGraphNode_t> add_symbol_node(const Api& api, hipGraph_t graph, const C
 
 hipError_t call_symbol_setter(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, const CopyRecord& copy) {
   assert(copy.symbol.symbol != nullptr && copy.linear);
-  const auto& [symbol, offset, to] = copy.symbol;
+  const auto& [symbol, offset, to, device] = copy.symbol;
   const hipMemcpy3DParms& params = copy.params;
   const std::size_t bytes = params.extent.width;
   if (exec != nullptr && to) {

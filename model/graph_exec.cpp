@@ -118,10 +118,19 @@ void GraphExec::give(Step& step, NodeParams params) const {
   step.device = memory == nullptr ? std::nullopt : std::optional(memory->device);
 }
 
+// CUDA, cudaGraphExecKernelNodeSetParams and cudaGraphExecUpdate: the device that owns a kernel cannot change.
+static bool same_device(const NodeParams& from, const NodeParams& to) {
+  const auto* before = std::get_if<KernelParams>(&from);
+  const auto* after = std::get_if<KernelParams>(&to);
+  if (before == nullptr || after == nullptr) return true;
+  return before->function->device == after->function->device;
+}
+
 Status GraphExec::change_allowed(const Step& step, const NodeParams& to) const {
   const NodeParams& from = step.params;
   if (type_of(from) != type_of(to)) return Status::kInvalidValue;
   if (const Status status = validate(to, space_); status != Status::kSuccess) return status;
+  if (!same_device(from, to)) return Status::kInvalidValue;
   // The address range of a memory node never changes.
   if (type_of(from) == NodeType::kAllocate || type_of(from) == NodeType::kFree) {
     return from == to ? Status::kSuccess : Status::kNotSupported;
@@ -179,7 +188,9 @@ UpdateOutcome GraphExec::compare(const std::vector<ExecNode>& level, const Graph
       continue;
     }
     const Status allowed = change_allowed(plan_->steps[exec.entry], node->params());
-    if (allowed == Status::kInvalidDeviceFunction) return refuse(UpdateResult::kUnsupportedFunctionChange, node.get());
+    if (allowed == Status::kInvalidDeviceFunction || !same_device(plan_->steps[exec.entry].params, node->params())) {
+      return refuse(UpdateResult::kUnsupportedFunctionChange, node.get());
+    }
     if (allowed == Status::kNotSupported) return refuse(UpdateResult::kNotSupported, node.get());
     if (allowed != Status::kSuccess) return refuse(UpdateResult::kParametersChanged, node.get());
     changes->push_back({exec.entry, node.get()});

@@ -159,6 +159,7 @@ struct LoadedKernel {
   std::shared_ptr<const Kernel> kernel;
   ObjectId id = 0;  // of the Function
   bool unloaded = false;
+  int device = 0;  // that it was loaded for
 };
 using KernelRef = std::shared_ptr<const LoadedKernel>;
 

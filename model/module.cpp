@@ -3,11 +3,11 @@
 
 namespace model {
 
-Module::Module(ObjectTable& objects, std::vector<std::shared_ptr<const Kernel>> kernels)
+Module::Module(ObjectTable& objects, std::vector<std::shared_ptr<const Kernel>> kernels, int device)
     : objects_(objects), id_(objects.add(ObjectKind::kModule, this)) {
   functions_.reserve(kernels.size());
   for (auto& kernel : kernels) {
-    auto loaded = std::make_shared<LoadedKernel>(LoadedKernel{std::move(kernel), 0, false});
+    auto loaded = std::make_shared<LoadedKernel>(LoadedKernel{std::move(kernel), 0, false, device});
     auto function = std::make_unique<Function>(loaded);
     loaded->id = objects.add(ObjectKind::kFunction, function.get());
     functions_.push_back({std::move(loaded), std::move(function)});

@@ -23,8 +23,8 @@ class Function {
 
 class Module {
  public:
-  // Registers itself and its functions.
-  Module(ObjectTable& objects, std::vector<std::shared_ptr<const Kernel>> kernels);
+  // Registers itself and its functions, which are for one device.
+  Module(ObjectTable& objects, std::vector<std::shared_ptr<const Kernel>> kernels, int device);
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   ~Module();  // marks every kernel as unloaded

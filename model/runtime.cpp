@@ -172,8 +172,8 @@ Status Runtime::set_peer_access(int device, int peer, bool enabled) {
   return Status::kSuccess;
 }
 
-Module& Runtime::load_module(std::vector<std::shared_ptr<const Kernel>> kernels) {
-  modules_.push_back(std::make_unique<Module>(objects_, std::move(kernels)));
+Module& Runtime::load_module(std::vector<std::shared_ptr<const Kernel>> kernels, int device) {
+  modules_.push_back(std::make_unique<Module>(objects_, std::move(kernels), device));
   return *modules_.back();
 }
 

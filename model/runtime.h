@@ -89,7 +89,7 @@ class Runtime {
   Status destroy_stream(Stream& stream);  // finishes its work first; the null stream is kInvalidHandle
   Event& create_event(unsigned flags, int device = 0);
   void destroy_event(Event& event);
-  Module& load_module(std::vector<std::shared_ptr<const Kernel>> kernels);
+  Module& load_module(std::vector<std::shared_ptr<const Kernel>> kernels, int device = 0);
   void unload_module(Module& module);
   [[nodiscard]] Graph* find_graph(std::uint64_t id) const;
   [[nodiscard]] Node* find_node(std::uint64_t id) const;

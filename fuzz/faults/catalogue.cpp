@@ -39,7 +39,18 @@ std::vector<Fault> layer_faults() {
       runtime_fault("U14", "a failed end of a capture leaks the graph", {kP8}),
       runtime_fault("U15", "instantiating a graph without work takes the first of no commands", {kP11}),
       runtime_fault("U16", "a child graph's last launch is never released", {kP8}),
-      runtime_fault("U17", "memory is handed out again while the stream that frees it still uses it", {kS1}),
+      runtime_fault("U17", "a kernel's setter does not record its packet again: the old arguments run", {kP3}),
+      runtime_fault("U18", "a setter of a disabled node overwrites the packet of the next node", {kP3, kP2, kA3, kA4}),
+      runtime_fault("U19", "each setter takes another slot for arguments, and none is given back", {kP8}),
+      runtime_fault("U21", "a captured copy leaves a leaked duplicate of its node", {kP8}),
+      runtime_fault("U22", "a memset's setter applies only to memory with a pitch", {kP3}),
+      runtime_fault("U23", "the N-th launch executes N times", {kP3}),
+      runtime_fault("U24", "a launch prunes edges of the caller's graph", {kP2}),
+      runtime_fault("U25", "a captured free is lost", {kP6, kP8}),
+      runtime_fault("U26", "a capture goes by the mode of the capture before it", {kP7}),
+      runtime_fault("U27", "memory that escapes its captured graph is unmapped when the launch is done", {kP12, kP8}),
+      runtime_fault("U28", "an instantiation that fails leaks what it had made", {kP8}),
+      runtime_fault("U30", "memory is handed out again while the stream that frees it still uses it", {kS1}),
   };
 }
 

@@ -119,7 +119,7 @@ Status load(State& state, const Image& image, int device, Module** module) {
   KernelList kernels;
   const Status status = load_code(state, code.value(), device, &loaded, &kernels);
   if (status != Status::kSuccess) return status;
-  *module = &state.runtime.load_module(std::move(kernels));
+  *module = &state.runtime.load_module(std::move(kernels), device);
   state.code.emplace((*module)->id(), std::move(loaded));
   return Status::kSuccess;
 }

@@ -16,7 +16,7 @@
 namespace {
 
 constexpr double kSeconds = 120;
-constexpr std::uint64_t kMostCommands = 10, kMostCommandsOfOthers = 12;
+constexpr std::uint64_t kMostCommands = 12;
 
 enum class Kind : std::uint8_t { kRuntime, kPatcher, kOther };
 
@@ -67,7 +67,6 @@ TEST(BindsArgumentsToTheKernel, IsNamedIsolationWhereAPatchOfAGraphShowsIt) {
 
 TEST_P(EachFaultOfACampaign, IsFoundNamedAndShrunkToFewCommandsThatAgreeWithoutIt) {
   const fuzz::Fault& fault = *fuzz::find_fault(GetParam());
-  const std::uint64_t most = fault.layer ? kMostCommands : kMostCommandsOfOthers;
   const std::uint64_t seeds = fault.patchers ? 1 : 2;
   fuzz::CampaignOptions options;
   options.setup.fault = GetParam();
@@ -81,7 +80,7 @@ TEST_P(EachFaultOfACampaign, IsFoundNamedAndShrunkToFewCommandsThatAgreeWithoutI
     EXPECT_TRUE(names(finding.property) || finding.property == "P9")
         << finding.property << ": " << finding.summary << "\n"
         << finding.program_text;
-    EXPECT_LE(finding.commands, most) << finding.program_text;
+    EXPECT_LE(finding.commands, kMostCommands) << finding.program_text;
     const auto parsed = verify::parse_program(finding.program_text);
     ASSERT_TRUE(std::holds_alternative<verify::Program>(parsed)) << finding.program_text;
     EXPECT_EQ(judge({}, std::get<verify::Program>(parsed)), verify::VerdictKind::kAgree) << finding.program_text;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,24 @@ TEST(SymbolNodes, ARecordedSymbolCopyIsAddedThroughThem) {
   EXPECT_TRUE(hip::record_node(api, nullptr, node, {}, addresses, extras).ok());
   ASSERT_EQ(calls.size(), 1u);
   EXPECT_EQ(calls[0].memory, device + 8);
+}
+
+TEST(SymbolNodes, TheDeviceOfTheVariableIsCurrentWhileTheCopyIsRecorded) {
+  static int current = 1, seen = -1;
+  hip::Api api = noting();
+  api.hipGetDevice = [](int* device) { return *device = current, hipSuccess; };
+  api.hipSetDevice = [](int device) { return current = device, hipSuccess; };
+  api.hipGraphAddMemcpyNodeToSymbol = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, const void*,
+                                         const void*, size_t, size_t,
+                                         hipMemcpyKind) { return seen = current, hipSuccess; };
+  for (const std::optional<int> device : {std::optional(0), std::optional<int>()}) {
+    hip::CopyRecord record = copy(true);
+    record.symbol.device = device;
+    hip::NodeExtras extras;
+    EXPECT_TRUE(hip::record_node(api, nullptr, {record, {}, {}}, {}, {}, extras).ok());
+    EXPECT_EQ(seen, device.value_or(1));
+    EXPECT_EQ(current, 1);
+  }
 }
 
 TEST(SymbolNodes, ARelocationOfTheSymbolsEndIsAFlaw) {

@@ -113,6 +113,27 @@ TEST(GraphExec, EdgesGoThroughAnEmptyChild) {
   }
 }
 
+TEST(GraphExec, AKernelKeepsItsDevice) {
+  Options two;
+  two.devices = 2;
+  Machine m(two);
+  const Address at = m.allocate();
+  Graph& graph = m.runtime.create_graph();
+  Node* node = m.node(graph, m.add(at, at, 1));
+  GraphExec& exec = m.exec(graph);
+  KernelParams other = m.add(at, at, 2);
+  other.function = m.runtime.load_module({add_kernel()}, 1).find("add")->kernel();
+  EXPECT_EQ(exec.set_params(node->id(), other), Status::kInvalidValue);
+  Graph& elsewhere = m.runtime.create_graph();
+  Node* moved = m.node(elsewhere, other);
+  const UpdateOutcome outcome = exec.update(elsewhere);
+  EXPECT_EQ(outcome.status, Status::kGraphExecUpdateFailure);
+  EXPECT_EQ(outcome.result, UpdateResult::kUnsupportedFunctionChange);
+  EXPECT_EQ(outcome.error_node, moved);
+  m.run(exec);
+  EXPECT_EQ(m.word(at), 1u);  // neither call changed the node
+}
+
 TEST(GraphExec, ACopyKeepsItsKindAndItsNumberOfDimensions) {
   Machine m;
   const Address a = m.allocate(1024), b = m.allocate(1024);

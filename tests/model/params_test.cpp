@@ -103,6 +103,10 @@ TEST(Copy, KindsHaveToDescribeTheMemory) {
   EXPECT_EQ(status(device, host, CopyKind::kDeviceToDevice), Status::kInvalidValue);
   EXPECT_EQ(status(host, device, CopyKind::kDeviceToHost), Status::kSuccess);
   EXPECT_EQ(status(host, device, CopyKind::kHostToDevice), Status::kInvalidValue);
+  EXPECT_EQ(status(device, other, CopyKind::kHostToDevice), Status::kSuccess);
+  EXPECT_EQ(status(device, other, CopyKind::kDeviceToHost), Status::kSuccess);
+  EXPECT_EQ(status(device, host, CopyKind::kDeviceToHost), Status::kInvalidValue);
+  EXPECT_EQ(status(device, other, CopyKind::kHostToHost), Status::kInvalidValue);
   EXPECT_EQ(status(host, host, CopyKind::kHostToHost), Status::kSuccess);
   EXPECT_EQ(status(host, host, CopyKind::kDeviceToDevice), Status::kInvalidValue);
   EXPECT_EQ(status(host, device, CopyKind::kDefault), Status::kSuccess);

@@ -71,6 +71,19 @@ TEST(State, WhatIsOrderedByStreamEventOrSynchronisationDoesNotRace) {
 
 // ---- the bytes that a node touches
 
+TEST(State, AWaitNodeWaitsForNothingWhereACaptureTookItsEvent) {
+  const auto races = [](std::string_view in_the_capture) {
+    const Program program = program_of(
+        "buffer b0 64\nstream s1\nstream s2 nonblocking\nevent v0\non s1 memset dst=b0 value=1 width=8\n"
+        "record v0 s1\ncapture s1\non s1 eventwait v0\n" +
+        std::string(in_the_capture) + "on s1 memset dst=b0 value=2 width=8\nendcapture s1 g0\ninstantiate e0 g0");
+    EXPECT_EQ(flaw(program), "");
+    return state_after(program).launch_races(0, 2);
+  };
+  EXPECT_FALSE(races(""));
+  EXPECT_TRUE(races("record v0 s1\n"));
+}
+
 RC_GTEST_PROP(Ranges, TheInstancesOfAFanTouchWhatTheFanTouches, ()) {
   const Program program = *arbitrary_program({});
   for (const Step& step : program.steps) {

@@ -35,7 +35,7 @@ struct Enqueuer {
   }
   EnqueueResult operator()(hip::CopyRecord& r) const {
     if (!r.linear) return call("hipMemcpy3DAsync", api.hipMemcpy3DAsync, &r.params, stream);
-    const auto& [symbol, offset, to] = r.symbol;
+    const auto& [symbol, offset, to, device] = r.symbol;
     const std::size_t bytes = r.params.extent.width;
     if (symbol != nullptr && to)
       return call("hipMemcpyToSymbolAsync", api.hipMemcpyToSymbolAsync, symbol, r.params.srcPtr.ptr, bytes, offset,
@@ -82,7 +82,7 @@ struct Enqueuer {
 };
 
 EnqueueResult wait_for_copy(const hip::Api& api, const hip::CopyRecord& r, hipStream_t stream) {
-  const auto& [symbol, offset, to] = r.symbol;
+  const auto& [symbol, offset, to, device] = r.symbol;
   const hipMemcpy3DParms& p = r.params;
   const std::size_t bytes = p.extent.width;
   if (!r.linear) return Enqueuer::call("hipMemcpy3D", api.hipMemcpy3D, &p);

@@ -95,7 +95,9 @@ void ModelPlatform::on_threads(const std::map<Id, std::function<void()>>& works)
 void ModelPlatform::begin(std::uint64_t schedule_seed) {
   instance_.reset(options_for(options_, needed_, schedule_seed));
   modules_.clear();
-  for (Id device = 0; device < needed_; ++device) modules_.push_back(&instance_.runtime().load_module(kernels_));
+  for (Id device = 0; device < needed_; ++device) {
+    modules_.push_back(&instance_.runtime().load_module(kernels_, static_cast<int>(device)));
+  }
   for (const char& shadow : shadows_) instance_.add_variable(&shadow, kSymbolBytes);
 }
 

@@ -85,7 +85,7 @@ struct Maker {
   [[nodiscard]] hip::CopySymbol symbol_of(const CopyParams& p) const {
     const bool to = p.symbol == CopySymbol::kDestination;
     const BufferRef& ref = (to ? p.dst : p.src).ref;
-    return {context.symbol(ref.buffer), static_cast<std::size_t>(ref.offset), to};
+    return {context.symbol(ref.buffer), static_cast<std::size_t>(ref.offset), to, 0};
   }
   hip::RecordedNode operator()(const CopyParams& p) const {
     hip::CopyRecord copy;

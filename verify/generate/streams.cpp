@@ -356,7 +356,7 @@ void StreamsDraft::change_dependencies(Id stream) {
 void StreamsDraft::forbidden() {
   const Id stream = pick(state_.live_streams());
   const std::vector<Id> events = state_.live_events();
-  switch (choices_.below(9)) {
+  switch (choices_.below(12)) {
     case 0:
       take(Synchronize{Target::kStream, stream, state_.per_thread(stream) ? 0 : other_thread()});
       break;
@@ -373,12 +373,15 @@ void StreamsDraft::forbidden() {
       if (!events.empty()) take(Synchronize{Target::kEvent, pick(events)});
       break;
     case 5:
+    case 6:
+    case 7:
+    case 8:
       by_fields(Topic::kForbidden);
       break;
-    case 6:
+    case 9:
       work(kNullStream);
       break;
-    case 7:
+    case 10:
       take(BeginCapture{choices_.percent(60) && !capturing().empty() ? pick(capturing()) : stream,
                         static_cast<CaptureMode>(choices_.below(3)),
                         {},

@@ -2,6 +2,7 @@
 #include "verify/oracle/cause.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -29,6 +30,11 @@ std::set<PropertyId> broken_first(const std::vector<Violation>& violations) {
     if (violation.step == first) broken.insert(violation.property);
   }
   return broken;
+}
+
+bool sets_wrong_bytes(const std::set<PropertyId>& broken) {
+  return std::ranges::any_of(std::array{PropertyId::kA1, PropertyId::kA2, PropertyId::kA3, PropertyId::kA4},
+                             [&](PropertyId id) { return broken.contains(id); });
 }
 
 bool holds(const std::vector<Violation>& violations, PropertyId id) {
@@ -68,6 +74,12 @@ const RunPair& or_else(const RunPair& pair, const RunPair& other) {
 }
 
 // One divergence, and the further runs of its program that find its cause.
+// Whether the first difference is that the host cannot read memory which exists: it does not see what nodes wrote.
+bool memory_is_gone(const Program& program, const std::optional<Divergence>& divergence) {
+  return divergence && divergence->effect == Effect::kStatus && divergence->step < program.steps.size() &&
+         std::holds_alternative<Read>(program.steps[divergence->step].command);
+}
+
 class Cause {
  public:
   Cause(PairRunner& pairs, const Program& program, const RunOptions& options)
@@ -175,6 +187,8 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
     cause.reset();
   } else if (differs_in_bad_call(program_, pair.divergence)) {
     cause = PropertyId::kP11;
+  } else if (memory_is_gone(program_, pair.divergence)) {
+    cause = PropertyId::kP12;
   } else if (clean_with(keeping_what_was_passed(options_))) {
     cause = PropertyId::kP1;
   } else if (has_failures(program_) && clean_with(without_failures(options_))) {
@@ -187,7 +201,7 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
   } else if (says_done_where_refused(program_, pair) && !broken.contains(PropertyId::kP7)) {
     cause = PropertyId::kP4;
   } else if (broken.contains(PropertyId::kP2) || (broken.contains(PropertyId::kA2) && hits_the_graph_instead()) ||
-             ((broken.contains(PropertyId::kA2) || broken.contains(PropertyId::kA3)) && setters_change_other_nodes())) {
+             (sets_wrong_bytes(broken) && setters_change_other_nodes())) {
     cause = PropertyId::kP2;
   } else if (pair.subject.violations.empty() && !died && clean_without_redundant_edges()) {
     cause = PropertyId::kP9;

@@ -171,10 +171,11 @@ std::optional<Program> with_setters_for_patches(const Program& program) {
   State state;
   for (const Step& step : program.steps) {
     const auto* patch = std::get_if<Patch>(&step.command);
-    if (patch != nullptr && patch->target == Target::kGraph) {
+    if (patch != nullptr) {
       changed = true;
-      for (const NodeState& node : state.graph(patch->id)->nodes)
-        sets.steps.push_back({SetNode{Target::kGraph, patch->id, node.id, node.params, node.form}});
+      const bool in_exec = patch->target == Target::kExec;
+      for (const NodeState& node : (in_exec ? state.exec(patch->id)->graph : *state.graph(patch->id)).nodes)
+        sets.steps.push_back({SetNode{patch->target, patch->id, node.id, node.params, node.form}});
     } else {
       sets.steps.push_back(step);
     }

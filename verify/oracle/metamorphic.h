@@ -16,7 +16,7 @@ namespace verify {
 
 // The same program without the edges that other edges imply; no value when there is no such edge.
 [[nodiscard]] std::optional<Program> without_redundant_edges(const Program& program);
-// The same program with setters of the single nodes in the place of every patch of a graph's definition; no value when
+// The same program with setters of the single nodes in the place of every patch; no value when
 // there is no such patch.
 [[nodiscard]] std::optional<Program> with_setters_for_patches(const Program& program);
 

@@ -154,7 +154,10 @@ Id EventsState::device_of(Id id) const {
 
 Clock EventsState::behind(const Clock& clock, const std::vector<Id>& events) const {
   Clock merged = clock;
-  for (const Id event : events) merge(merged, known.at(event).clock);
+  for (const Id event : events) {
+    // A wait node waits for nothing where a capture took the event.
+    if (const EventState& waited = known.at(event); waited.capture == 0) merge(merged, waited.clock);
+  }
   return merged;
 }
 

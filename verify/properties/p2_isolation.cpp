@@ -1,6 +1,6 @@
 // P2, isolation: a setter on an executable graph changes that executable graph alone: not the graph it came from, its
 // clones, its other instantiations or another node that shares a kernel handle. Likewise a change of a graph changes
-// that graph alone, and cloning changes none.
+// that graph alone, and neither cloning nor a launch changes any.
 //
 // Detector: inside a model, every other graph and executable graph is inspected before and after each such operation.
 // The detector sees parameters, edges and enabled states, at every depth. It does not see effects that only a launch

@@ -1,4 +1,4 @@
-// U09, U10, U13 and U14: runtimes that are wrong while a stream is captured.
+// U09, U10, U13, U14 and U26: runtimes that are wrong while a stream is captured.
 //
 // U09 (ROCm/rocm-systems#11517). The author believed: a stream that waits for an event of a captured stream joins all
 // streams that the event's stream has joined. The mistake: the event's stream may be the waiting stream itself, and the
@@ -12,18 +12,18 @@
 //
 // U14 (ROCm/rocm-systems#738). The author believed: ending a capture hands its graph over. The mistake: when the end
 // fails, nothing owns the graph or destroys it. P8.
+//
+// U26 (ROCm, legacy build 4614). The author stored a capture's mode, and wrote the call that reads it before the call
+// that stores it. The result: a capture goes by the mode of the capture before it. P7.
+#include <optional>
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"
+#include "fuzz/faults/runtime/queries.h"
 
 namespace fuzz {
 
 namespace {
-
-bool captures(const hip::Api& hip, hipStream_t stream) {
-  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-  return hip.hipStreamIsCapturing(stream, &status) == hipSuccess && status == hipStreamCaptureStatusActive;
-}
 
 class JoinsItselfForEver final : public hip::ApiLayer {
   using Self = JoinsItselfForEver;
@@ -117,13 +117,33 @@ class LosesTheGraphOfAFailedEnd final : public hip::ApiLayer {
   }
 };
 
+class KeepsAnEarlierMode final : public hip::ApiLayer {
+  using Self = KeepsAnEarlierMode;
+
+  void start() override {
+    stored_.reset();
+    replace().hipStreamBeginCapture = begin;
+  }
+
+  static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode) {
+    Self& self = current<Self>();
+    const bool known = mode >= hipStreamCaptureModeGlobal && mode <= hipStreamCaptureModeRelaxed;
+    const hipError_t status = self.inner().hipStreamBeginCapture(stream, known ? self.stored_.value_or(mode) : mode);
+    if (status == hipSuccess) self.stored_ = mode;
+    return status;
+  }
+
+  std::optional<hipStreamCaptureMode> stored_;  // by the latest capture
+};
+
 }  // namespace
 
 std::vector<RuntimeFault> captures_faults() {
   return {{"U09", layer_factory<JoinsItselfForEver>()},
           {"U10", layer_factory<RunsWhatItCaptures>()},
           {"U13", layer_factory<RejectsQueriesElsewhere>()},
-          {"U14", layer_factory<LosesTheGraphOfAFailedEnd>()}};
+          {"U14", layer_factory<LosesTheGraphOfAFailedEnd>()},
+          {"U26", layer_factory<KeepsAnEarlierMode>()}};
 }
 
 }  // namespace fuzz

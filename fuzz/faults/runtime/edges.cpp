@@ -1,4 +1,4 @@
-// U08 and U11: runtimes that mistake the edges of a graph.
+// U08, U11 and U24: runtimes that mistake the edges of a graph.
 //
 // U08 (ROCm/rocm-systems#11499). The author believed: when a node has more dependents than there are streams, the
 // further dependents are on the node's own stream and need not wait for it. The mistake: streams are assigned in turn,
@@ -6,6 +6,9 @@
 //
 // U11 (CHIP-SPV/chipStar#1491). The author believed: an edge that other edges imply does not occur, since no program
 // needs it. The mistake: such an edge is legal, and a graph that has one cannot be launched. P9.
+//
+// U24 (CHIP-SPV/chipStar#1501). The author believed: a launch may prune edges that others imply, since they order
+// nothing. The mistake: it prunes the graph of the caller, who can ask for its edges. P2.
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"
@@ -95,6 +98,39 @@ class SkipsWaitsPastTheLastStream final : public hip::ApiLayer {
   }
 };
 
+using Dependents = std::map<hipGraphNode_t, std::set<hipGraphNode_t>>;
+
+void walk(const Dependents& graph, hipGraphNode_t node, std::set<hipGraphNode_t>& seen) {
+  const auto found = graph.find(node);
+  if (found == graph.end()) return;
+  std::vector<hipGraphNode_t> open(found->second.begin(), found->second.end());
+  while (!open.empty()) {
+    const hipGraphNode_t next = open.back();
+    open.pop_back();
+    if (!seen.insert(next).second) continue;
+    const auto further = graph.find(next);
+    if (further != graph.end()) open.insert(open.end(), further->second.begin(), further->second.end());
+  }
+}
+
+// The edges that connect two nodes which other edges connect already.
+Edges redundant(const Edges& edges) {
+  Dependents graph;
+  for (std::size_t i = 0; i < edges.from.size(); ++i) graph[edges.from[i]].insert(edges.to[i]);
+  Edges found;
+  for (const auto& [node, dependents] : graph) {
+    if (dependents.size() < 2) continue;
+    std::set<hipGraphNode_t> beyond;
+    for (const hipGraphNode_t dependent : dependents) walk(graph, dependent, beyond);
+    for (const hipGraphNode_t dependent : dependents) {
+      if (!beyond.contains(dependent)) continue;
+      found.from.push_back(node);
+      found.to.push_back(dependent);
+    }
+  }
+  return found;
+}
+
 class RefusesRedundantEdges final : public hip::ApiLayer {
   using Self = RefusesRedundantEdges;
 
@@ -104,42 +140,13 @@ class RefusesRedundantEdges final : public hip::ApiLayer {
     replace().hipGraphLaunch = launch;
   }
 
-  using Graph = std::map<hipGraphNode_t, std::set<hipGraphNode_t>>;  // the dependents of each node
-
-  static void walk(const Graph& graph, hipGraphNode_t node, std::set<hipGraphNode_t>& seen) {
-    const auto found = graph.find(node);
-    if (found == graph.end()) return;
-    std::vector<hipGraphNode_t> open(found->second.begin(), found->second.end());
-    while (!open.empty()) {
-      const hipGraphNode_t next = open.back();
-      open.pop_back();
-      if (!seen.insert(next).second) continue;
-      const auto further = graph.find(next);
-      if (further != graph.end()) open.insert(open.end(), further->second.begin(), further->second.end());
-    }
-  }
-  // Whether an edge connects two nodes that other edges connect already.
-  static bool has_redundant_edge(const Edges& edges) {
-    Graph graph;
-    for (std::size_t i = 0; i < edges.from.size(); ++i) graph[edges.from[i]].insert(edges.to[i]);
-    for (const auto& [node, dependents] : graph) {
-      if (dependents.size() < 2) continue;
-      std::set<hipGraphNode_t> beyond;
-      for (const hipGraphNode_t dependent : dependents) walk(graph, dependent, beyond);
-      for (const hipGraphNode_t dependent : dependents) {
-        if (beyond.contains(dependent)) return true;
-      }
-    }
-    return false;
-  }
-
   static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
                                 std::size_t bytes) {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
     if (status != hipSuccess) return status;
     self.refused_.erase(*exec);
-    if (has_redundant_edge(edges_of(self.inner(), graph))) self.refused_.insert(*exec);
+    if (!redundant(edges_of(self.inner(), graph)).from.empty()) self.refused_.insert(*exec);
     return status;
   }
   static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
@@ -150,10 +157,47 @@ class RefusesRedundantEdges final : public hip::ApiLayer {
   std::set<hipGraphExec_t> refused_;
 };
 
+class PrunesTheCallersGraph final : public hip::ApiLayer {
+  using Self = PrunesTheCallersGraph;
+
+  void start() override {
+    graphs_.clear();
+    replace().hipGraphInstantiate = instantiate;
+    replace().hipGraphLaunch = launch;
+    replace().hipGraphDestroy = destroy;
+  }
+
+  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
+                                std::size_t bytes) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
+    if (status == hipSuccess) self.graphs_[*exec] = graph;
+    return status;
+  }
+  static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
+    Self& self = current<Self>();
+    if (const auto of = self.graphs_.find(exec); of != self.graphs_.end()) {
+      const Edges pruned = redundant(edges_of(self.inner(), of->second));
+      static_cast<void>(self.inner().hipGraphRemoveDependencies(of->second, pruned.from.data(), pruned.to.data(),
+                                                                pruned.from.size()));
+    }
+    return self.inner().hipGraphLaunch(exec, stream);
+  }
+  static hipError_t destroy(hipGraph_t graph) {
+    Self& self = current<Self>();
+    std::erase_if(self.graphs_, [graph](const auto& each) { return each.second == graph; });
+    return self.inner().hipGraphDestroy(graph);
+  }
+
+  std::map<hipGraphExec_t, hipGraph_t> graphs_;  // the graphs that still exist
+};
+
 }  // namespace
 
 std::vector<RuntimeFault> edges_faults() {
-  return {{"U08", layer_factory<SkipsWaitsPastTheLastStream>()}, {"U11", layer_factory<RefusesRedundantEdges>()}};
+  return {{"U08", layer_factory<SkipsWaitsPastTheLastStream>()},
+          {"U11", layer_factory<RefusesRedundantEdges>()},
+          {"U24", layer_factory<PrunesTheCallersGraph>()}};
 }
 
 }  // namespace fuzz

@@ -23,14 +23,16 @@ struct RuntimeFault {
 [[nodiscard]] const RuntimeFault* find_runtime_fault(std::string_view id);
 
 // The faults that each file of this folder defines.
-[[nodiscard]] std::vector<RuntimeFault> ownership_faults();      // U01, U02
-[[nodiscard]] std::vector<RuntimeFault> isolation_faults();      // U03, U04
-[[nodiscard]] std::vector<RuntimeFault> updates_faults();        // U05, U06, U12
-[[nodiscard]] std::vector<RuntimeFault> edges_faults();          // U08, U11
-[[nodiscard]] std::vector<RuntimeFault> disabled_faults();       // U07
-[[nodiscard]] std::vector<RuntimeFault> captures_faults();       // U09, U10, U13, U14
-[[nodiscard]] std::vector<RuntimeFault> lives_faults();          // U15, U16
-[[nodiscard]] std::vector<RuntimeFault> stream_memory_faults();  // U17
+[[nodiscard]] std::vector<RuntimeFault> ownership_faults();       // U01, U02
+[[nodiscard]] std::vector<RuntimeFault> isolation_faults();       // U03, U04
+[[nodiscard]] std::vector<RuntimeFault> updates_faults();         // U05, U06, U12
+[[nodiscard]] std::vector<RuntimeFault> edges_faults();           // U08, U11, U24
+[[nodiscard]] std::vector<RuntimeFault> disabled_faults();        // U07
+[[nodiscard]] std::vector<RuntimeFault> captures_faults();        // U09, U10, U13, U14, U26
+[[nodiscard]] std::vector<RuntimeFault> lives_faults();           // U15, U16, U28
+[[nodiscard]] std::vector<RuntimeFault> stream_memory_faults();   // U30
+[[nodiscard]] std::vector<RuntimeFault> setters_faults();         // U17, U18, U19, U22, U23
+[[nodiscard]] std::vector<RuntimeFault> captured_nodes_faults();  // U21, U25, U27
 
 template <class Layer>
 [[nodiscard]] hip::ApiLayerFactory layer_factory() {

@@ -1,10 +1,15 @@
-// U15 and U16: runtimes that expect objects which need not exist: a command in a graph, a next launch.
+// U15, U16 and U28: runtimes that expect objects which need not exist: a command in a graph, a next launch, a success.
 //
 // U15 (openxla/xla#39417). The author believed: a graph has work in it. Empty nodes are no work, so they are not put on
 // the list of commands. The mistake: a traced graph may be empty, and an empty list has no first command. P11.
 //
 // U16 (ROCm/rocm-systems#6860). The author believed: the next launch releases a child graph's completion, when it
 // stores its own completion in the same place. The mistake: the last launch has no next launch. P8.
+//
+// U28 (vllm.cpp#3049). The author believed: whoever gets an executable graph destroys it, and with it all that was made
+// for it. The mistake: an instantiation that fails hands out nothing, and leaves what it had made. P8.
+#include <algorithm>
+
 #include "fuzz/faults/runtime/faults.h"
 #include "fuzz/faults/runtime/queries.h"
 
@@ -13,11 +18,7 @@ namespace fuzz {
 namespace {
 
 bool holds(const hip::Api& hip, hipGraph_t graph, hipGraphNodeType wanted) {
-  for (const hipGraphNode_t node : nodes_of(hip, graph)) {
-    hipGraphNodeType type{};
-    if (hip.hipGraphNodeGetType(node, &type) == hipSuccess && type == wanted) return true;
-  }
-  return false;
+  return std::ranges::any_of(nodes_of(hip, graph), [&](hipGraphNode_t node) { return has_type(hip, node, wanted); });
 }
 
 class TakesTheFirstOfNoNodes final : public hip::ApiLayer {
@@ -80,10 +81,27 @@ class ForgetsTheChildsLastLaunch final : public hip::ApiLayer {
   std::map<hipGraphExec_t, hipEvent_t> with_children_;  // the completion of the latest launch of each
 };
 
+class LeavesAFailedInstantiation final : public hip::ApiLayer {
+  using Self = LeavesAFailedInstantiation;
+
+  void start() override { replace().hipGraphInstantiate = instantiate; }
+
+  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
+                                std::size_t bytes) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipGraphInstantiate(exec, graph, node, log, bytes);
+    hipGraph_t made = nullptr;  // the runtime's own copy, which the executable graph would own
+    if (status != hipSuccess && graph != nullptr) static_cast<void>(hip.hipGraphClone(&made, graph));
+    return status;
+  }
+};
+
 }  // namespace
 
 std::vector<RuntimeFault> lives_faults() {
-  return {{"U15", layer_factory<TakesTheFirstOfNoNodes>()}, {"U16", layer_factory<ForgetsTheChildsLastLaunch>()}};
+  return {{"U15", layer_factory<TakesTheFirstOfNoNodes>()},
+          {"U16", layer_factory<ForgetsTheChildsLastLaunch>()},
+          {"U28", layer_factory<LeavesAFailedInstantiation>()}};
 }
 
 }  // namespace fuzz

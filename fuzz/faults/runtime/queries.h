@@ -1,4 +1,4 @@
-// Queries of the layers about a graph.
+// Queries of the layers about streams, graphs and nodes.
 #pragma once
 
 #include <vector>
@@ -14,6 +14,17 @@ namespace fuzz {
   std::vector<hipGraphNode_t> nodes(count);
   if (hip.hipGraphGetNodes(graph, nodes.data(), &count) != hipSuccess) return {};
   return nodes;
+}
+
+[[nodiscard]] inline bool has_type(const hip::Api& hip, hipGraphNode_t node, hipGraphNodeType wanted) {
+  hipGraphNodeType type{};
+  return hip.hipGraphNodeGetType(node, &type) == hipSuccess && type == wanted;
+}
+
+// Whether the stream captures, and the capture is valid.
+[[nodiscard]] inline bool captures(const hip::Api& hip, hipStream_t stream) {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  return hip.hipStreamIsCapturing(stream, &status) == hipSuccess && status == hipStreamCaptureStatusActive;
 }
 
 }  // namespace fuzz

@@ -1,6 +1,6 @@
-// U17: an allocator that gives memory to its next owner while the previous owner still uses it.
+// U30: an allocator that gives memory to its next owner while the previous owner still uses it.
 //
-// U17 (kokkos/kokkos#9433: memory of one thread's kernels was freed too early, and another thread's allocation got it).
+// U30 (kokkos/kokkos#9433: memory of one thread's kernels was freed too early, and another thread's allocation got it).
 // The author believed: a caller that frees memory no longer needs it, so the block is free from that call on, and the
 // next allocation of its size can take it without a call of the runtime. The mistake: the free is ordered in its stream
 // behind work that has not run, and the next owner's stream waits for nothing. S1.
@@ -76,7 +76,7 @@ class ReusesWhatIsBeingFreed final : public hip::ApiLayer {
 }  // namespace
 
 std::vector<RuntimeFault> stream_memory_faults() {
-  return {{"U17", layer_factory<ReusesWhatIsBeingFreed>()}};
+  return {{"U30", layer_factory<ReusesWhatIsBeingFreed>()}};
 }
 
 }  // namespace fuzz

@@ -91,11 +91,15 @@ hip::Status run_command(Run& run, const Launch& c) {
   const ExecObject* exec = run.live_exec(c.exec);
   if (exec == nullptr || !run.has_stream(c.stream)) return missing_object();
   run.detectors.launch(*exec, run.options.schedule_seed);
-  hip::Status status = on_device(run.context.api, run.device_of_stream(c.stream),
-                                 [&] { return run.strategy.launch(run.context, *exec, run.stream_ref(c.stream)); });
+  const bool captured = run.captures.of(c.stream) != nullptr;
+  const auto launch = [&] {
+    return on_device(run.context.api, run.device_of_stream(c.stream),
+                     [&] { return run.strategy.launch(run.context, *exec, run.stream_ref(c.stream)); });
+  };
+  hip::Status status = captured ? launch() : run.changing(exec, nullptr, launch);
   if (!status) return status;
   // On a stream that captures, the launch is a child graph node of the capture.
-  if (run.captures.of(c.stream) != nullptr)
+  if (captured)
     run.captures.add(c.stream, {hip::ChildRecord{std::make_shared<const hip::Recording>(exec->recording)}, {}, {}});
   run.graph_memory.launched(*exec);
   return status;
