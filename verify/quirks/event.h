@@ -75,9 +75,9 @@ class Event {
   std::array<std::int64_t, kAttributes> values_;
 };
 
-// Calls `visit` with every event of `command`, which has to be valid in `state`. Stops when `visit` returns true, and
-// returns whether it did (verify/quirks/event_emitter.h).
-bool any_event(const State& state, const Command& command, StrategyKind strategy,
+// Calls `visit` with every event of `command`, which has to be valid in `state`, in a thread of a block (0: in none).
+// Stops when `visit` returns true, and returns whether it did (verify/quirks/event_emitter.h).
+bool any_event(const State& state, const Command& command, StrategyKind strategy, Id thread,
                const std::function<bool(const Event&)>& visit);
 
 }  // namespace verify

@@ -165,7 +165,7 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
 const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy) const {
   const Quirk* found = nullptr;
   if (empty()) return found;
-  any_event(state, command, strategy, [&](const Event& event) {
+  any_event(state, command, strategy, 0, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
       if (!compiled.steered_around || !compiled.counts(strategy) || !compiled.matches(event)) continue;
       found = compiled.quirk;
@@ -201,7 +201,7 @@ bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   };
   if (std::ranges::none_of(compiled_, corrupting)) return false;
   return any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
-    return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
+    return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
       return std::ranges::any_of(
           compiled_, [&](const Compiled& compiled) { return corrupting(compiled) && compiled.matches(event); });
     });
@@ -218,7 +218,7 @@ const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, co
   const Quirk* found = nullptr;
   any_command(program, divergence.step + 1, [&](const State& state, std::size_t i) {
     const bool here = divergence.effect != Effect::kStatus || i == divergence.step;
-    return any_event(state, program.steps[i].command, strategy, [&](const Event& event) {
+    return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
       const auto at = std::ranges::find_if(
           candidates, [&](const Compiled* compiled) { return (here || compiled->later) && compiled->matches(event); });
       if (at != candidates.end()) found = (*at)->quirk;
