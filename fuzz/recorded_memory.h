@@ -38,12 +38,15 @@ class RecordedMemory {
   [[nodiscard]] const Buffers& found_unfilled() const { return found_unfilled_; }
 
  private:
-  std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph = false);
+  std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph = false,
+                      std::uint64_t room = 0);
   void allocate(LogWords& words);
   void allocate_async(LogWords& words);
   void free(LogWords& words, bool async);
   void adopt(LogWords& words);
   void copied(LogWords& words);
+  void copied3d(LogWords& words);
+  std::uint32_t end_of_host(std::uint64_t bytes);
   void copied_to_device(std::uint64_t to, std::uint64_t bytes, const std::string& stream, const std::string& data);
   void copied_to_host(std::uint64_t from, std::uint64_t bytes, const std::string& stream, std::uint64_t hash);
   void written(std::uint64_t address, std::uint64_t bytes, const std::string& data);
@@ -54,7 +57,8 @@ class RecordedMemory {
   RecordedCaptures& captures_;
   const Buffers unfilled_;
   Buffers found_unfilled_;
-  std::map<std::uint32_t, std::uint64_t> fresh_;  // what graphs allocate and nothing has named yet -> its bytes
+  std::map<std::uint32_t, std::uint64_t> fresh_;         // what graphs allocate and nothing has named yet -> its bytes
+  std::map<std::uint64_t, std::uint32_t> ends_of_host_;  // by their bytes
   std::uint32_t next_ = 0;
 };
 

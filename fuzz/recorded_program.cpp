@@ -26,7 +26,7 @@ class Conversion {
     LogWords words(text);
     const std::string verb = words.word();
     if (verb == "alloc" || verb == "adopt" || verb == "free" || verb == "freeasync" || verb == "host" ||
-        verb == "copied") {
+        verb == "copied" || verb == "copied3d") {
       memory_.line(verb, words);
     } else if (verb == "stream" || verb == "event" || verb == "record" || verb == "wait" || verb == "sync" ||
                verb == "work") {

@@ -91,6 +91,19 @@ struct Work {
   std::string flaw{};  // why the language cannot express it, or empty
 };
 
+// A copy of rows and slices.
+struct Copy3d {
+  struct End {
+    std::optional<std::string> place{};
+    std::uint64_t pitch = 0, rows = 0, x = 0, y = 0, z = 0;
+  };
+  End dst, src;
+  std::uint64_t width = 0, height = 0, depth = 0, kind = 0;
+
+  Copy3d(const RecordedObjects& objects, LogWords& words);
+  [[nodiscard]] Work work() const;
+};
+
 // "h2d" and so on for HIP's numbers; "default" for any other number.
 const char* copy_kind(std::uint64_t kind);
 
@@ -104,7 +117,6 @@ class WorkReader {
 
  private:
   Work copy(LogWords& words) const;
-  Work copy3d(LogWords& words) const;
   Work fill(LogWords& words) const;
   Work kernel(LogWords& words);
 

@@ -275,6 +275,30 @@ TEST(ProgramOfLog, MemoryOfACaptureIsFilledBeforeAnythingElseNamesIt) {
                           "on s1 memcpy dst=b0+0 src=b1+0 bytes=16 kind=d2d", "free_async b1 s1", "endcapture s1 g0"));
 }
 
+TEST(ProgramOfLog, CopiesOfRowsThatTheHostWaitsForHaveAnEndInPageableMemory) {
+  const std::string to = " b000 4 4 0 0 0", host = " 5000 9 4 0 0 0", extent = " 2 4 1 ";
+  const std::string fields = "width=2 height=4 depth=1 ", rest = " dpos=0,0,0 spos=0,0,0 kind=";
+  EXPECT_THAT(
+      commands_of({"copied3d copy3d" + to + host + extent + "1 =0102030405060708",
+                   "copied3d copy3d" + host + to + extent + "2 ab"}),
+      ElementsAre(
+          "buffer b1 8 memory=pageable", "write b1 at=0 hex=0102030405060708",
+          "on s0 memcpy3d dst=b0+0 src=b1+0 " + fields + "dpitch=4 spitch=2 drows=4 srows=4" + rest + "h2d wait",
+          "on s0 memcpy3d dst=b1+0 src=b0+0 " + fields + "dpitch=2 spitch=4 drows=4 srows=4" + rest + "d2h wait",
+          "read b1"));
+  EXPECT_THAT(commands_of({"copied3d copy3d" + host + " 6000 4 4 0 0 0" + extent + "2 ab", "copied3d array 0"}),
+              ElementsAre("# not recorded: a copy between memory that no call of HIP told of",
+                          "# not recorded: a copy of an array"));
+}
+
+TEST(ProgramOfLog, ACopyThatBeginsWithinARowIsToldFromTheBeginningOfTheBuffer) {
+  EXPECT_THAT(commands_of({"alloc device c000 100", "work 0 copy3d b046 40 3 0 0 0 c000 40 3 0 0 0 2 3 1 3"}),
+              ElementsAre("buffer b1 256",
+                          "on s0 memcpy3d dst=b0+0 src=b1+0 width=2 height=3 depth=1 dpitch=64 spitch=64 "
+                          "drows=4 srows=3 dpos=6,1,0 spos=0,0,0 kind=d2d"))
+      << "its rows, to the last one's end, would not lie within the buffer";
+}
+
 TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsWorkBehindTheSameNodes) {
   const std::string begin = "capture s1 mode=relaxed", first = "on s1" + kFilled;
   const auto log = [](const Lines& rest) {

@@ -1,8 +1,8 @@
 // An ordinary HIP program with what the recorder keeps beside plain graphs: memory that graphs allocate, nodes that are
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
-// process does while it captures, and memory that the host fills while the device works.
+// process does while it captures, memory that the host fills while the device works, and copies of rows.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside|turns
+//   kept CODE_OBJECT memory|hands|modules|beside|turns|rows
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
@@ -265,6 +265,44 @@ void in_turn(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
+// Copies and memsets of rows: of memory with a pitch, at once and later, eager and captured, of a piece of an image.
+void rows(hipStream_t stream) {
+  constexpr size_t kWidth = 40, kHeight = 6, kPitch = 48;
+  unsigned char *image = nullptr, *tight = nullptr, host[kPitch * kHeight], piece[20 * 4], all[kWidth * kHeight];
+  size_t pitch = 0;
+  for (size_t i = 0; i < sizeof host; ++i) host[i] = static_cast<unsigned char>(i * 7 + 1);
+  HIP(hipMallocPitch(reinterpret_cast<void**>(&image), &pitch, kWidth, kHeight));
+  HIP(hipMalloc(&tight, sizeof all));
+  HIP(hipMemset2D(image, pitch, 3, kWidth, kHeight));
+  HIP(hipMemset3D(hipPitchedPtr{tight, kWidth, kWidth, 3}, 4, hipExtent{kWidth, 3, 2}));
+  HIP(hipMemcpy2D(image + 2 * pitch + 8, pitch, host + 5, kPitch, 20, 4, hipMemcpyHostToDevice));
+  HIP(hipMemcpy2DAsync(tight + 20, kWidth, image + 8, pitch, 20, kHeight, hipMemcpyDeviceToDevice, stream));
+  HIP(hipMemcpy2DAsync(image, pitch, host + 3, kPitch, 16, kHeight, hipMemcpyHostToDevice, stream));
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemcpy2D(all, kWidth, tight, kWidth, kWidth, kHeight, hipMemcpyDeviceToHost));
+  for (const unsigned char each : all) sum = sum * 31 + each;
+
+  hipGraph_t graph = nullptr;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  HIP(hipMemcpy2DAsync(tight, kWidth, image, pitch, 30, kHeight, hipMemcpyDeviceToDevice, stream));
+  HIP(hipMemset2DAsync(tight, kWidth, 9, 10, kHeight, stream));
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  hipMemcpy3DParms copy{};
+  copy.srcPtr = {tight, kWidth, kWidth, kHeight};
+  copy.srcPos = {25, 2, 0};
+  copy.dstPtr = {piece, 20, 20, 4};
+  copy.extent = {15, 4, 1};
+  copy.kind = hipMemcpyDeviceToHost;
+  HIP(hipMemcpy3D(&copy));
+  for (unsigned char row = 0; row < 4; ++row) sum = sum * 31 + piece[20 * row + 14];
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipFree(image));
+  HIP(hipFree(tight));
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::string mode = argv[2];
@@ -275,6 +313,7 @@ int main(int argc, char** argv) {
   if (mode == "modules") modules(stream, argv[1]);
   if (mode == "beside") beside(stream);
   if (mode == "turns") in_turn(stream);
+  if (mode == "rows") rows(stream);
   HIP(hipStreamDestroy(stream));
   std::printf("%s %u\n", mode.c_str(), sum);
 }

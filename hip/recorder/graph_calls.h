@@ -1,0 +1,154 @@
+// Captures, graphs, their nodes, and executable graphs.
+#pragma once
+
+#include <optional>
+
+#include "hip/recorder/actions.h"
+#include "hip/recorder/host_memory.h"
+#include "hip/recorder/words.h"
+
+namespace hip::recorder {
+
+// capture
+AFTER_IS(hipStreamBeginCapture, Line("capture").address(s).number(static_cast<std::uint64_t>(mode)), hipStream_t s,
+         hipStreamCaptureMode mode)
+inline void nodes(Line& line, const hipGraphNode_t* nodes, size_t count) {
+  line.number(count);
+  for (size_t i = 0; i < count; ++i) line.address(nodes[i]);
+}
+AFTER(hipStreamBeginCaptureToGraph, hipStream_t s, hipGraph_t g, const hipGraphNode_t* after, const hipGraphEdgeData*,
+      size_t count, hipStreamCaptureMode mode) {
+  Line line("capture");
+  line.address(s).number(static_cast<std::uint64_t>(mode)).address(g);
+  nodes(line, after, count);
+}
+AFTER_IS(hipStreamEndCapture, Line("endcapture").address(s).address(*g), hipStream_t s, hipGraph_t* g)
+
+// The answers name nodes of the capture.
+AFTER(hipStreamGetCaptureInfo_v2, hipStream_t s, hipStreamCaptureStatus* status, unsigned long long*, hipGraph_t* g,
+      const hipGraphNode_t** after, size_t* count) {
+  if (*status != hipStreamCaptureStatusActive) return;
+  Line line("info");
+  line.address(s).address(g == nullptr ? nullptr : *g);
+  nodes(line, after == nullptr ? nullptr : *after, after == nullptr || count == nullptr ? 0 : *count);
+}
+AFTER(hipStreamUpdateCaptureDependencies, hipStream_t s, hipGraphNode_t* after, size_t count, unsigned flags) {
+  Line line("depend");
+  line.address(s).number(flags);
+  nodes(line, after, count);
+}
+BEFORE(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode* mode) {
+  if (mode != nullptr) Line("mode").number(static_cast<std::uint64_t>(*mode));
+}
+AFTER(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode*) {}
+
+// graphs
+AFTER(hipGraphGetNodes, hipGraph_t g, hipGraphNode_t* all, size_t* count) {
+  if (all == nullptr) return;
+  Line line("nodes");
+  line.address(g);
+  nodes(line, all, *count);
+}
+AFTER_IS(hipGraphCreate, Line("graph").address(*g), hipGraph_t* g, unsigned)
+BEFORE_IS(hipGraphDestroy, Line("gone").word("graph").address(g), hipGraph_t g)
+AFTER(hipGraphDestroy, hipGraph_t) {}
+AFTER_IS(hipGraphClone, Line("clone").address(*g).address(from), hipGraph_t* g, hipGraph_t from)
+AFTER_IS(hipGraphNodeFindInClone, Line("found").address(*n).address(from).address(g), hipGraphNode_t* n,
+         hipGraphNode_t from, hipGraph_t g)
+inline void node_words(Line& line, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* after, size_t count) {
+  line.address(*n).address(g);
+  nodes(line, after, count);
+}
+#define ADDS(name, words, ...)                                                                                 \
+  AFTER(name, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* d, size_t c __VA_OPT__(, ) __VA_ARGS__) { \
+    Line line("node");                                                                                         \
+    node_words(line, n, g, d, c);                                                                              \
+    words;                                                                                                     \
+  }
+ADDS(hipGraphAddKernelNode, kernel_words(line, *p), const hipKernelNodeParams* p)
+ADDS(hipGraphAddMemcpyNode, copy_words(line, *p), const hipMemcpy3DParms* p)
+ADDS(hipGraphAddMemcpyNode1D, copy_words(line, dst, src, n1, k), void* dst, const void* src, size_t n1, hipMemcpyKind k)
+ADDS(hipGraphAddMemsetNode, fill_words(line, *p), const hipMemsetParams* p)
+ADDS(hipGraphAddHostNode, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
+ADDS(hipGraphAddEmptyNode, line.word("empty"))
+ADDS(hipGraphAddChildGraphNode, line.word("child").address(child), hipGraph_t child)
+ADDS(hipGraphAddEventRecordNode, line.word("eventrecord").address(e), hipEvent_t e)
+inline void memory_words(Line& line, const hipMemAllocNodeParams& p) {
+  Line("alloc").word("graph").address(p.dptr).number(p.bytesize);
+  line.word("alloc").address(p.dptr);
+}
+ADDS(hipGraphAddMemAllocNode, memory_words(line, *p), hipMemAllocNodeParams* p)
+ADDS(hipGraphAddMemFreeNode, line.word("free").address(p), void* p)
+ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
+BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+          const hipMemcpy3DParms* p)
+BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+          void* d, const void* s, size_t n, hipMemcpyKind k)
+BEFORE_IS(hipGraphDestroyNode, Line("gone").word("node").address(n), hipGraphNode_t n)
+AFTER(hipGraphDestroyNode, hipGraphNode_t) {}
+inline void edges(const char* word, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) Line(word).address(g).address(from[i]).address(to[i]);
+}
+AFTER_IS(hipGraphAddDependencies, edges("edge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
+         const hipGraphNode_t* to, size_t n)
+AFTER_IS(hipGraphRemoveDependencies, edges("unedge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
+         const hipGraphNode_t* to, size_t n)
+
+// setters: where they set a node of the graph itself, 0 stands for the executable graph
+#define SETS(name, words, ...)                 \
+  AFTER(name, hipGraphNode_t n, __VA_ARGS__) { \
+    Line line("set");                          \
+    line.number(0).address(n);                 \
+    words;                                     \
+  }
+#define EXEC_SETS(name, words, ...)                              \
+  AFTER(name, hipGraphExec_t e, hipGraphNode_t n, __VA_ARGS__) { \
+    Line line("set");                                            \
+    line.address(e).address(n);                                  \
+    words;                                                       \
+  }
+// The values may be the node's own, which HIP frees in the call: the line is made before the call.
+inline thread_local std::optional<Line> kernel_set;
+BEFORE(hipGraphKernelNodeSetParams, hipGraphNode_t n, const hipKernelNodeParams* p) {
+  if (p != nullptr) kernel_words(kernel_set.emplace("set").number(0).address(n), *p);
+}
+AFTER_IS(hipGraphKernelNodeSetParams, kernel_set.reset(), hipGraphNode_t, const hipKernelNodeParams*)
+SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* p)
+SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
+SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
+SETS(hipGraphHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
+EXEC_SETS(hipGraphExecKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
+EXEC_SETS(hipGraphExecMemcpyNodeSetParams, copy_words(line, *p), hipMemcpy3DParms* p)
+EXEC_SETS(hipGraphExecMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c,
+          hipMemcpyKind k)
+EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
+EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)),
+          const hipHostNodeParams* p)
+EXEC_SETS(hipGraphExecChildGraphNodeSetParams, line.word("child").address(child), hipGraph_t child)
+AFTER_IS(hipGraphNodeSetEnabled, Line("enable").address(e).address(n).number(enabled), hipGraphExec_t e,
+         hipGraphNode_t n, unsigned enabled)
+
+// executable graphs
+AFTER_IS(hipGraphInstantiate, Line("instantiate").address(*e).address(g).word("plain").number(0), hipGraphExec_t* e,
+         hipGraph_t g, hipGraphNode_t*, char*, size_t)
+AFTER_IS(hipGraphInstantiateWithFlags, Line("instantiate").address(*e).address(g).word("flags").number(flags),
+         hipGraphExec_t* e, hipGraph_t g, unsigned long long flags)
+AFTER_IS(hipGraphInstantiateWithParams, Line("instantiate").address(*e).address(g).word("params").number(p->flags),
+         hipGraphExec_t* e, hipGraph_t g, hipGraphInstantiateParams* p)
+BEFORE_IS(hipGraphExecDestroy, Line("gone").word("exec").address(e), hipGraphExec_t e)
+AFTER(hipGraphExecDestroy, hipGraphExec_t) {}
+BEFORE_IS(hipGraphLaunch, write_changes(), hipGraphExec_t, hipStream_t)
+AFTER_IS(hipGraphLaunch, Line("launch").address(e).address(s), hipGraphExec_t e, hipStream_t s)
+AFTER_IS(hipGraphUpload, Line("upload").address(e).address(s), hipGraphExec_t e, hipStream_t s)
+AFTER_IS(hipGraphExecUpdate, Line("update").address(e).address(g), hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*,
+         hipGraphExecUpdateResult*)
+
+AFTER(hipDeviceGraphMemTrim, int device) {
+  if (device == 0) {
+    Line("trim");
+  } else {
+    Line("other").word("hipDeviceGraphMemTrim-of-another-device");
+  }
+}
+
+}  // namespace hip::recorder
