@@ -177,6 +177,7 @@ class Conversion {
       return say(fmt::format("{} {}.n{} after=n{}", verb, to->second.graph, to->second.id, from->second.id));
     }
     if (verb == "set") return set(words);
+    if (verb == "attribute" || verb == "copyattributes") return attribute(verb, words);
     if (verb == "enable") {
       const std::string e = objects_.execs.of(words.number());
       const auto found = objects_.nodes.find(words.number());
@@ -230,7 +231,8 @@ class Conversion {
     const Work work = read();
     if (!work.flaw.empty()) return;
     std::uint32_t& next = objects_.next_node[owner];
-    say(fmt::format("{} {}.n{}{}{}{}", work.word, owner, next, work.rest.empty() ? "" : " ", work.rest, after));
+    say(fmt::format("{} {}.n{}{}{}{}{}", work.word, owner, next, work.rest.empty() ? "" : " ", work.rest, work.form,
+                    after));
     if (const Work fill = fill_behind(work); !fill.word.empty()) {
       ++next;
       say(fmt::format("{} {}.n{} {} after=n{}", fill.word, owner, next, fill.rest, next - 1));
@@ -239,7 +241,11 @@ class Conversion {
   }
   Work read_node(LogWords& words) {
     LogWords rest = words;
-    const std::string kind = rest.word();
+    std::string kind = rest.word(), form;
+    if (kind == "form") {
+      form = rest.word();
+      kind = rest.word();
+    }
     if (kind != "alloc" && kind != "free") {
       Work work = works_.read(words);
       memory_.used_by(work);
@@ -247,8 +253,8 @@ class Conversion {
     }
     node_memory_ = memory_.of_node(rest.number());
     if (node_memory_ == nullptr) return {"", "", "a node of memory that no graph allocates"};
-    return {kind, kind == "free" ? fmt::format("b{}", node_memory_->id)
-                                 : fmt::format("b{} {}", node_memory_->id, node_memory_->bytes)};
+    if (kind == "alloc") return {kind, fmt::format("b{} {}", node_memory_->id, node_memory_->bytes)};
+    return {kind, fmt::format("b{}", node_memory_->id), "", form == "driver" ? " form=driver" : ""};
   }
   Work fill_behind(const Work& work) { return work.word == "alloc" ? memory_.fill_of(*node_memory_) : Work{}; }
   // The node as work that a stream captures; returns how many nodes that adds.
@@ -275,7 +281,21 @@ class Conversion {
     const Work work = works_.read(words);
     if (target.empty() || !work.flaw.empty())
       return note(target.empty() ? "a setter of an executable graph" : work.flaw);
-    say(fmt::format("set {}.n{} {} {}", target, found->second.id, work.word, work.rest));
+    say(fmt::format("set {}.n{} {} {}{}", target, found->second.id, work.word, work.rest, work.form));
+  }
+  void attribute(const std::string& verb, LogWords& words) {
+    const auto of = [&] {
+      const auto found = objects_.nodes.find(words.number());
+      return found == objects_.nodes.end() ? "" : fmt::format("{}.n{}", found->second.graph, found->second.id);
+    };
+    const std::string node = of();
+    if (verb == "copyattributes") {
+      const std::string from = of();
+      return say_of({node, from}, "attributes", fmt::format("copy_attributes {} {}", node, from));
+    }
+    const std::string key = words.word();
+    say_of({node}, "an attribute",
+           fmt::format("attribute {} {}={}", node, key, static_cast<std::int64_t>(words.number())));
   }
   void execs(const std::string& verb, LogWords& words) {
     const std::uint64_t handle = words.number();

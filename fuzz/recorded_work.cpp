@@ -66,6 +66,12 @@ WorkReader::WorkReader(const RecordedObjects& objects, std::function<void(const 
 
 Work WorkReader::read(LogWords& words) {
   const std::string kind = words.word();
+  if (kind == "form") {
+    const std::string form = words.word();
+    Work work = read(words);
+    work.form = " form=" + form;
+    return work;
+  }
   if (kind == "kernel") return kernel(words);
   if (kind == "copy") return copy(words);
   if (kind == "copy3d") return Copy3d(objects_, words).work();
@@ -84,7 +90,7 @@ Work WorkReader::read(LogWords& words) {
     const std::string e = objects_.events.of(words.number());
     return {kind, e, e.empty() ? "an event node of an event that was not recorded" : ""};
   }
-  return {"", "", "a copy of an array"};
+  return {"", "", kind == "array" ? "a copy of an array" : "a node of a type that has no command"};
 }
 
 Work WorkReader::copy(LogWords& words) const {

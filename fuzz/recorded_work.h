@@ -89,6 +89,7 @@ struct RecordedObjects {
 struct Work {
   std::string word, rest;
   std::string flaw{};  // why the language cannot express it, or empty
+  std::string form{};  // " form=generic" of a node that such a function adds or sets, or empty
 };
 
 // A copy of rows and slices.

@@ -80,6 +80,55 @@ inline void memory_words(Line& line, const hipMemAllocNodeParams& p) {
 ADDS(hipGraphAddMemAllocNode, memory_words(line, *p), hipMemAllocNodeParams* p)
 ADDS(hipGraphAddMemFreeNode, line.word("free").address(p), void* p)
 ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
+// The functions that take any type, and the driver's: the words of the node come behind "form generic|driver".
+inline Line& form(Line& line, const char* name) {
+  return line.word("form").word(name);
+}
+inline void generic_words(Line& line, const hipGraphNodeParams& p) {
+  form(line, "generic");
+  switch (p.type) {
+    case hipGraphNodeTypeKernel:
+      return kernel_words(line, p.kernel);
+    case hipGraphNodeTypeMemcpy:
+      return copy_words(line, p.memcpy.copyParams);
+    case hipGraphNodeTypeMemset:
+      return fill_words(line, p.memset);
+    case hipGraphNodeTypeHost:
+      return host_words(line, reinterpret_cast<const void*>(p.host.fn));
+    case hipGraphNodeTypeGraph:
+      line.word("child").address(p.graph.graph);
+      return;
+    case hipGraphNodeTypeEmpty:
+      line.word("empty");
+      return;
+    case hipGraphNodeTypeWaitEvent:
+      line.word("eventwait").address(p.eventWait.event);
+      return;
+    case hipGraphNodeTypeEventRecord:
+      line.word("eventrecord").address(p.eventRecord.event);
+      return;
+    case hipGraphNodeTypeMemAlloc:
+      return memory_words(line, p.alloc);
+    case hipGraphNodeTypeMemFree:
+      line.word("free").address(p.free.dptr);
+      return;
+    default:
+      line.word("other");
+  }
+}
+BEFORE(hipGraphAddNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, hipGraphNodeParams* p) {
+  if (p != nullptr && p->type == hipGraphNodeTypeMemcpy) adopt_ends(&p->memcpy.copyParams);
+}
+ADDS(hipGraphAddNode, generic_words(line, *p), hipGraphNodeParams* p)
+BEFORE(hipDrvGraphAddMemcpyNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, const HIP_MEMCPY3D* p,
+       hipCtx_t) {
+  if (p == nullptr) return;
+  const hipMemcpy3DParms copy = of_driver(*p);
+  adopt_ends(&copy);
+}
+ADDS(hipDrvGraphAddMemcpyNode, copy_words(form(line, "driver"), of_driver(*p)), const HIP_MEMCPY3D* p, hipCtx_t)
+ADDS(hipDrvGraphAddMemsetNode, fill_words(form(line, "driver"), *p), const hipMemsetParams* p, hipCtx_t)
+ADDS(hipDrvGraphAddMemFreeNode, form(line, "driver").word("free").address(p), hipDeviceptr_t p)
 BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
           const hipMemcpy3DParms* p)
 BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
@@ -108,11 +157,11 @@ AFTER_IS(hipGraphRemoveDependencies, edges("unedge", g, from, to, n), hipGraph_t
     words;                                                       \
   }
 // The values may be the node's own, which HIP frees in the call: the line is made before the call.
-inline thread_local std::optional<Line> kernel_set;
+inline thread_local std::optional<Line> node_set;
 BEFORE(hipGraphKernelNodeSetParams, hipGraphNode_t n, const hipKernelNodeParams* p) {
-  if (p != nullptr) kernel_words(kernel_set.emplace("set").number(0).address(n), *p);
+  if (p != nullptr) kernel_words(node_set.emplace("set").number(0).address(n), *p);
 }
-AFTER_IS(hipGraphKernelNodeSetParams, kernel_set.reset(), hipGraphNode_t, const hipKernelNodeParams*)
+AFTER_IS(hipGraphKernelNodeSetParams, node_set.reset(), hipGraphNode_t, const hipKernelNodeParams*)
 SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* p)
 SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
 SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
@@ -125,6 +174,30 @@ EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemset
 EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)),
           const hipHostNodeParams* p)
 EXEC_SETS(hipGraphExecChildGraphNodeSetParams, line.word("child").address(child), hipGraph_t child)
+BEFORE(hipGraphNodeSetParams, hipGraphNode_t n, hipGraphNodeParams* p) {
+  if (p != nullptr) generic_words(node_set.emplace("set").number(0).address(n), *p);
+}
+AFTER_IS(hipGraphNodeSetParams, node_set.reset(), hipGraphNode_t, hipGraphNodeParams*)
+EXEC_SETS(hipGraphExecNodeSetParams, generic_words(line, *p), hipGraphNodeParams* p)
+SETS(hipDrvGraphMemcpyNodeSetParams, copy_words(form(line, "driver"), of_driver(*p)), const HIP_MEMCPY3D* p)
+EXEC_SETS(hipDrvGraphExecMemcpyNodeSetParams, copy_words(form(line, "driver"), of_driver(*p)), const HIP_MEMCPY3D* p,
+          hipCtx_t)
+EXEC_SETS(hipDrvGraphExecMemsetNodeSetParams, fill_words(form(line, "driver"), *p), const hipMemsetParams* p, hipCtx_t)
+SETS(hipGraphEventRecordNodeSetEvent, line.word("eventrecord").address(e), hipEvent_t e)
+SETS(hipGraphEventWaitNodeSetEvent, line.word("eventwait").address(e), hipEvent_t e)
+EXEC_SETS(hipGraphExecEventRecordNodeSetEvent, line.word("eventrecord").address(event), hipEvent_t event)
+EXEC_SETS(hipGraphExecEventWaitNodeSetEvent, line.word("eventwait").address(event), hipEvent_t event)
+AFTER(hipGraphKernelNodeSetAttribute, hipGraphNode_t n, hipLaunchAttributeID which, const hipLaunchAttributeValue* v) {
+  if (which == hipLaunchAttributePriority) {
+    Line("attribute").address(n).word("priority").number(static_cast<std::uint64_t>(std::int64_t{v->priority}));
+  } else if (which == hipLaunchAttributeCooperative) {
+    Line("attribute").address(n).word("cooperative").number(v->cooperative != 0);
+  } else {
+    Line("lost").word("an-attribute-of-a-kernel-node");
+  }
+}
+AFTER_IS(hipGraphKernelNodeCopyAttributes, Line("copyattributes").address(to).address(from), hipGraphNode_t from,
+         hipGraphNode_t to)
 AFTER_IS(hipGraphNodeSetEnabled, Line("enable").address(e).address(n).number(enabled), hipGraphExec_t e,
          hipGraphNode_t n, unsigned enabled)
 

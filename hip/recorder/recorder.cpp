@@ -87,9 +87,15 @@ AFTER_IS(hipStreamWaitEvent, Line("wait").address(s).address(e).number(flags), h
 
 template <class Tag, class... A>
 void refused(Tag, Line&, const A&...) {}
+void drop_node_set() {
+  if (node_set) node_set->drop();
+  node_set.reset();
+}
 void refused(Tag_hipGraphKernelNodeSetParams, Line&, hipGraphNode_t, const hipKernelNodeParams*) {
-  if (kernel_set) kernel_set->drop();
-  kernel_set.reset();
+  drop_node_set();
+}
+void refused(Tag_hipGraphNodeSetParams, Line&, hipGraphNode_t, hipGraphNodeParams*) {
+  drop_node_set();
 }
 void refused(Tag_hipStreamEndCapture, Line& line, hipStream_t s, hipGraph_t*) {
   line.address(s);

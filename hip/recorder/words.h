@@ -46,6 +46,23 @@ inline std::vector<std::byte> bytes_of(const hipPitchedPtr& end, const hipPos& a
   }
   return bytes;
 }
+// The same in the words of the driver's functions.
+inline hipMemcpy3DParms of_driver(const HIP_MEMCPY3D& d) {
+  const auto any = [](hipMemoryType type) { return type == hipMemoryTypeUnified || type == hipMemoryTypeManaged; };
+  const bool to_host = d.dstMemoryType == hipMemoryTypeHost, from_host = d.srcMemoryType == hipMemoryTypeHost;
+  hipMemcpy3DParms p{};
+  p.dstPtr = {to_host ? d.dstHost : d.dstDevice, d.dstPitch, d.WidthInBytes, d.dstHeight};
+  p.srcPtr = {from_host ? const_cast<void*>(d.srcHost) : d.srcDevice, d.srcPitch, d.WidthInBytes, d.srcHeight};
+  p.dstPos = {d.dstXInBytes, d.dstY, d.dstZ};
+  p.srcPos = {d.srcXInBytes, d.srcY, d.srcZ};
+  p.extent = {d.WidthInBytes, d.Height, d.Depth};
+  if (d.dstMemoryType == hipMemoryTypeArray) p.dstArray = d.dstArray;
+  if (d.srcMemoryType == hipMemoryTypeArray) p.srcArray = d.srcArray;
+  p.kind = from_host ? (to_host ? hipMemcpyHostToHost : hipMemcpyHostToDevice)
+                     : (to_host ? hipMemcpyDeviceToHost : hipMemcpyDeviceToDevice);
+  if (any(d.dstMemoryType) || any(d.srcMemoryType)) p.kind = hipMemcpyDefault;
+  return p;
+}
 inline void fill_words(Line& line, const void* dst, std::uint64_t value, unsigned element, std::size_t width,
                        std::size_t height = 1, std::size_t pitch = 0) {
   device_may_write(dst);

@@ -328,6 +328,18 @@ TEST(ProgramOfLog, EventNodesOfACaptureAndNodesThatHipListsAreKept) {
                   "on s1 eventrecord v1", "endcapture s1 g0", "instantiate e0 g0", "set e0.n1" + kFilled));
 }
 
+TEST(ProgramOfLog, FormsAndAttributesOfNodesAreKept) {
+  EXPECT_THAT(commands_of({"event f0 2", "event f1 2", "graph d0", "node e0 d0 0 form generic" + kFill,
+                           "node e1 d0 1 e0 eventrecord f0", "set 0 e1 eventrecord f1", "set 0 e0 form generic other",
+                           "alloc graph c000 10", "node e2 d0 1 e1 form generic alloc c000",
+                           "attribute e0 priority ffffffffffffffff", "copyattributes e0 e3"}),
+              ElementsAre("event v0", "event v1", "graph g0", "memset g0.n0" + kFilled.substr(7) + " form=generic",
+                          "eventrecord g0.n1 v0 after=n0", "set g0.n1 eventrecord v1",
+                          "# not recorded: a node of a type that has no command", "alloc g0.n2 b1 16 after=n1",
+                          "# not recorded: attribute g0.n0 priority=-1 (g0.n0 is no kernel)",
+                          "# not recorded: attributes of something that was not recorded"));
+}
+
 TEST(ProgramOfLog, ACaptureThatHipInvalidatedEndsInTheProgram) {
   EXPECT_THAT(commands_of({"capture a0 0", "failed hipMalloc 384", "failed hipStreamEndCapture 385 a0", "free b000"}),
               ElementsAre("capture s1 mode=global", "# not recorded: hipMalloc answered 900",

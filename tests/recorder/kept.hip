@@ -2,13 +2,15 @@
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
 // process does while it captures, memory that the host fills while the device works, and copies of rows.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside|turns|rows
+//   kept CODE_OBJECT memory|hands|modules|beside|turns|text|rows|forms
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"  // hipCtxGetCurrent
 
 #define HIP(call)                                                                \
   do {                                                                           \
@@ -227,8 +229,7 @@ void beside(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
-// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself; text
-// of the device.
+// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself.
 void in_turn(hipStream_t stream) {
   unsigned *cells = cells_of(6), *batch[2];
   for (unsigned*& each : batch) HIP(hipHostMalloc(reinterpret_cast<void**>(&each), kBytes, 0));
@@ -258,8 +259,6 @@ void in_turn(hipStream_t stream) {
   hipGraphExec_t exec = instance(graph);
   run(exec, stream);
   read_back(cells);
-  say<<<1, 1, 0, stream>>>(7);
-  HIP(hipStreamSynchronize(stream));
   HIP(hipGraphExecDestroy(exec));
   HIP(hipGraphDestroy(graph));
   HIP(hipFree(cells));
@@ -303,6 +302,60 @@ void rows(hipStream_t stream) {
   HIP(hipFree(tight));
 }
 
+void text(hipStream_t stream) {
+  say<<<1, 1, 0, stream>>>(7);
+  HIP(hipStreamSynchronize(stream));
+}
+
+// Nodes and setters by the functions that take any type and by the driver's; attributes.
+void forms(hipStream_t stream) {
+  unsigned *cells = cells_of(7), *others = cells_of(8), value = 11;
+  void* arguments[] = {&cells, &value};
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t nodes[3];
+  hipGraphNodeParams kernel{}, set{};
+  kernel.type = hipGraphNodeTypeKernel;
+  kernel.kernel.func = reinterpret_cast<void*>(put);
+  kernel.kernel.gridDim = dim3(1);
+  kernel.kernel.blockDim = dim3(kCells);
+  kernel.kernel.kernelParams = arguments;
+  set.type = hipGraphNodeTypeMemset;
+  set.memset.dst = others;
+  set.memset.value = 12;
+  set.memset.elementSize = 4;
+  set.memset.width = kCells / 2;
+  set.memset.height = 1;
+  hipCtx_t context = nullptr;
+  HIP(hipCtxGetCurrent(&context));
+  HIP_MEMCPY3D copy{};
+  copy.dstMemoryType = copy.srcMemoryType = hipMemoryTypeDevice;
+  copy.dstDevice = cells;
+  copy.srcDevice = others;
+  copy.dstPitch = copy.srcPitch = kBytes / 2;
+  copy.dstHeight = copy.srcHeight = copy.Height = copy.Depth = 1;
+  copy.WidthInBytes = kBytes / 4;
+  HIP(hipGraphCreate(&graph, 0));
+  HIP(hipGraphAddNode(&nodes[0], graph, nullptr, 0, &kernel));
+  HIP(hipGraphAddNode(&nodes[1], graph, &nodes[0], 1, &set));
+  HIP(hipDrvGraphAddMemcpyNode(&nodes[2], graph, &nodes[1], 1, &copy, context));
+  value = 13;
+  HIP(hipGraphNodeSetParams(nodes[0], &kernel));
+  hipKernelNodeAttrValue alone{};
+  alone.cooperative = 0;
+  HIP(hipGraphKernelNodeSetAttribute(nodes[0], hipKernelNodeAttributeCooperative, &alone));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  read_back(cells);
+  set.memset.value = 14;
+  HIP(hipGraphExecNodeSetParams(exec, nodes[1], &set));
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipFree(cells));
+  HIP(hipFree(others));
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::string mode = argv[2];
@@ -313,7 +366,9 @@ int main(int argc, char** argv) {
   if (mode == "modules") modules(stream, argv[1]);
   if (mode == "beside") beside(stream);
   if (mode == "turns") in_turn(stream);
+  if (mode == "text") text(stream);
   if (mode == "rows") rows(stream);
+  if (mode == "forms") forms(stream);
   HIP(hipStreamDestroy(stream));
   std::printf("%s %u\n", mode.c_str(), sum);
 }

@@ -153,7 +153,7 @@ class Recorder(unittest.TestCase):
         self.replays(self.program, "--subject", "rocm-soft@7.2:update")
 
     def test_text_of_kernels_does_not_mix_with_verdicts(self):
-        done = self.record(RUN, "--agent", RUNTIME, KEPT, KERNELS, "turns")
+        done = self.record(RUN, "--agent", RUNTIME, KEPT, KERNELS, "text")
         self.assertEqual((done.stdout.count("the device says 7"), done.stderr.count("the device says 7")), (1, 1))
         for arguments in ([], ["--trace"]):
             done = run(HGCHECK, "replay", self.program, *arguments)
@@ -184,6 +184,9 @@ class Recorder(unittest.TestCase):
         "rows": (r"on s0 memcpy3d dst=b0\+\d+ src=b\d\+0 width=20 height=4 [^\n]* spitch=20 [^\n]* wait\n[^$]*"
                  r"on s1 memcpy3d [^$]*on s1 memcpy3d [^$]*capture s1 [^$]*on s1 memcpy3d [^\n]*\non s1 memset "
                  r"dst=b1\+0 [^\n]* height=6 pitch=40\nendcapture s1", 2, []),
+        "forms": (r"kernel g0\.n0 [^\n]* form=generic\nmemset g0\.n1 [^\n]* form=generic after=n0\nmemcpy3d g0\.n2 "
+                  r"[^\n]* form=driver after=n1\nset g0\.n0 [^\n]* a1=13 [^\n]* form=generic\nattribute g0\.n0 "
+                  r"cooperative=0\n[^$]*set e0\.n1 memset [^\n]* form=generic", 2, []),
     }
 
     def test_memory_of_graphs_nodes_by_hand_modules_and_what_is_beside_captures_are_kept(self):
