@@ -49,7 +49,7 @@ void RecordedMemory::allocate_async(LogWords& words) {
   if (!captured) return captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
   const RecordedObjects::Buffer& buffer = out_.objects.buffers.at(address);
   const std::string s = out_.stream(stream);
-  out_.text.say(fmt::format("malloc_async b{} {} {}", buffer.id, bytes, s));
+  out_.text.say(fmt::format("malloc_async b{} {} {}{}", buffer.id, bytes, s, resources_.pool_of(words.number())));
   captures_.add(stream);
   if (const Work fill = fill_of(buffer); !fill.word.empty()) {
     out_.text.say(fmt::format("on {} {} {}", s, fill.word, fill.rest));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fuzz/recorded_captures.h"
+#include "fuzz/recorded_resources.h"
 
 namespace fuzz {
 
@@ -24,8 +25,8 @@ class RecordedMemory {
   using Buffers = std::set<std::uint32_t>;
 
   // `unfilled`: buffers that need a memset.
-  RecordedMemory(Recording& out, RecordedCaptures& captures, Buffers unfilled)
-      : out_(out), captures_(captures), unfilled_(std::move(unfilled)) {}
+  RecordedMemory(Recording& out, RecordedCaptures& captures, const RecordedResources& resources, Buffers unfilled)
+      : out_(out), captures_(captures), resources_(resources), unfilled_(std::move(unfilled)) {}
 
   // A line that begins with this verb, from its second word on.
   void line(const std::string& verb, LogWords& words);
@@ -55,6 +56,7 @@ class RecordedMemory {
 
   Recording& out_;
   RecordedCaptures& captures_;
+  const RecordedResources& resources_;
   const Buffers unfilled_;
   Buffers found_unfilled_;
   std::map<std::uint32_t, std::uint64_t> fresh_;         // what graphs allocate and nothing has named yet -> its bytes

@@ -1,5 +1,5 @@
 // The actions for each function of hip/api/functions.inc, which Tag_NAME stands for: before() is called before the
-// call, after() after a call that HIP accepted. The actions are in copy_calls.h, graph_calls.h and recorder.cpp.
+// call, after() after a call that HIP accepted. The actions are in the files *_calls.h and recorder.cpp.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

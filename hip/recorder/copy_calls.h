@@ -20,11 +20,11 @@ inline void ends(const void* address) {
 }
 AFTER_IS(hipMalloc, begins("device", *p, n), void** p, size_t n)
 // What it becomes depends on whether the stream captures.
-inline void begins_async(const void* address, std::size_t bytes, hipStream_t stream) {
-  Line("alloc").word("async").address(address).number(bytes).address(stream);
+inline void begins_async(const void* address, std::size_t bytes, hipStream_t stream, hipMemPool_t pool = nullptr) {
+  Line("alloc").word("async").address(address).number(bytes).address(stream).address(pool);
 }
 AFTER_IS(hipMallocAsync, begins_async(*p, n, t), void** p, size_t n, hipStream_t t)
-AFTER_IS(hipMallocFromPoolAsync, begins_async(*p, n, t), void** p, size_t n, hipMemPool_t, hipStream_t t)
+AFTER_IS(hipMallocFromPoolAsync, begins_async(*p, n, t, pool), void** p, size_t n, hipMemPool_t pool, hipStream_t t)
 AFTER_IS(hipHostMalloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
 AFTER_IS(hipHostAlloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
 AFTER_IS(hipMallocHost, begins("pinned", *p, n), void** p, size_t n)

@@ -16,6 +16,7 @@
 #include "hip/recorder/copy_calls.h"
 #include "hip/recorder/graph_calls.h"
 #include "hip/recorder/kernels.h"
+#include "hip/recorder/resource_calls.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

@@ -337,7 +337,33 @@ TEST(ProgramOfLog, FormsAndAttributesOfNodesAreKept) {
                           "eventrecord g0.n1 v0 after=n0", "set g0.n1 eventrecord v1",
                           "# not recorded: a node of a type that has no command", "alloc g0.n2 b1 16 after=n1",
                           "# not recorded: attribute g0.n0 priority=-1 (g0.n0 is no kernel)",
-                          "# not recorded: attributes of something that was not recorded"));
+                          "# not recorded: attributes of a node that was not recorded"));
+}
+
+TEST(ProgramOfLog, PoolsAreKeptAndNameTheMemoryOfCaptures) {
+  EXPECT_THAT(
+      commands_of({"pool new c0", "pool default c1", "pool default c1", "pool attribute c0 4 10", "pool trim c0 20",
+                   "pool access c0", "pool use c0", "capture a0 2", "alloc async d000 10 a0 c0",
+                   "work a0 fill d000 0 4 4 1 0", "endcapture a0 d0", "pool destroy c0", "pool trim c0 0"}),
+      ElementsAre("pool p0", "pool p1 default", "pool_attribute p0 release_threshold=16", "pool_trim p0 32",
+                  "pool_access p0", "pool_use p0", "capture s1 mode=relaxed", "malloc_async b1 16 s1 pool=p0",
+                  "on s1 memset dst=b1+0 value=0 element=4 width=4", "endcapture s1 g0", "destroy p0",
+                  "# not recorded: a call for a memory pool that was not recorded"));
+}
+
+TEST(ProgramOfLog, UserObjectsAreKeptUnlessTheirGraphIsUpdated) {
+  const auto log = [](const Lines& rest) {
+    Lines lines = {"object new c0 1", "graph d0", "object retain c0 d0 2 0"};
+    lines.insert(lines.end(), rest.begin(), rest.end());
+    return commands_of(lines);
+  };
+  EXPECT_THAT(log({"object retain c0 d0 1 1", "object release c0 d0 1", "object release c1 0 1"}),
+              ElementsAre("userobject u0", "graph g0", "retain u0 g0", "retain u0 g0", "retain u0 g0 move",
+                          "release u0 g0", "# not recorded: a reference to a user object that was not recorded"));
+  EXPECT_THAT(log({"instantiate e0 d0 plain 0", "graph d1", "update e0 d1"}),
+              ElementsAre("userobject u0", "graph g0",
+                          "# not recorded: user objects of a graph that is set, updated or a child",
+                          "instantiate e0 g0", "graph g1", "update e0 g1"));
 }
 
 TEST(ProgramOfLog, ACaptureThatHipInvalidatedEndsInTheProgram) {

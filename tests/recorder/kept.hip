@@ -2,7 +2,7 @@
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
 // process does while it captures, memory that the host fills while the device works, and copies of rows.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside|turns|text|rows|forms
+//   kept CODE_OBJECT memory|hands|modules|beside|turns|text|rows|forms|resources
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
@@ -356,6 +356,41 @@ void forms(hipStream_t stream) {
   HIP(hipFree(others));
 }
 
+// A pool of the program's own, for captured memory and for a stream's; a user object that a graph keeps.
+void resources(hipStream_t stream) {
+  unsigned *cells = cells_of(9), *own = nullptr, *others = nullptr;
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  properties.location.type = hipMemLocationTypeDevice;
+  hipMemPool_t pool = nullptr;
+  uint64_t threshold = 1 << 20;
+  HIP(hipMemPoolCreate(&pool, &properties));
+  HIP(hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &threshold));
+  HIP(hipMallocFromPoolAsync(reinterpret_cast<void**>(&others), kBytes, pool, stream));
+  put<<<1, kCells, 0, stream>>>(others, 4);
+  hipGraph_t graph = nullptr;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  HIP(hipMallocFromPoolAsync(reinterpret_cast<void**>(&own), kBytes, pool, stream));
+  HIP(hipMemsetAsync(own, 5, kBytes, stream));
+  add<<<1, kCells, 0, stream>>>(cells, own);
+  add<<<1, kCells, 0, stream>>>(cells, others);
+  HIP(hipFreeAsync(own, stream));
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipUserObject_t object = nullptr;
+  HIP(hipUserObjectCreate(&object, &sum, [](void*) {}, 1, hipUserObjectNoDestructorSync));
+  HIP(hipGraphRetainUserObject(graph, object, 1, hipGraphUserObjectMove));
+  hipGraphExec_t exec = instance(graph);
+  HIP(hipGraphDestroy(graph));
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipFreeAsync(others, stream));
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemPoolTrimTo(pool, 0));
+  HIP(hipMemPoolDestroy(pool));
+  HIP(hipFree(cells));
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::string mode = argv[2];
@@ -369,6 +404,7 @@ int main(int argc, char** argv) {
   if (mode == "text") text(stream);
   if (mode == "rows") rows(stream);
   if (mode == "forms") forms(stream);
+  if (mode == "resources") resources(stream);
   HIP(hipStreamDestroy(stream));
   std::printf("%s %u\n", mode.c_str(), sum);
 }
