@@ -15,20 +15,21 @@ void RecordedMemory::line(const std::string& verb, LogWords& words) {
   if (verb == "adopt") return adopt(words);
   if (verb == "free" || verb == "freeasync") return free(words, verb == "freeasync");
   if (verb == "copied") return copied(words);
+  if (verb == "copied3d") return copied3d(words);
   const std::uint64_t address = words.number(), bytes = words.number();
   if (out_.objects.buffer_at(address) != nullptr) written(address, bytes, words.word());
 }
 
 // ---- memory that begins and ends
 
-std::string RecordedMemory::declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes,
-                                    bool of_graph) {
+std::string RecordedMemory::declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph,
+                                    std::uint64_t room) {
   auto& buffers = out_.objects.buffers;
   // Memory of a graph that a node freed is still listed.
   buffers.erase(buffers.lower_bound(address), buffers.lower_bound(address + std::max<std::uint64_t>(bytes, 1)));
   buffers[address] = {next_, bytes, of_graph};
   if (of_graph) fresh_[next_] = bytes;
-  return fmt::format("buffer b{} {}{}", next_++, bytes, kind == "device" ? "" : " memory=" + kind);
+  return fmt::format("buffer b{} {}{}", next_++, bytes + room, kind == "device" ? "" : " memory=" + kind);
 }
 
 void RecordedMemory::allocate(LogWords& words) {
@@ -48,7 +49,7 @@ void RecordedMemory::allocate_async(LogWords& words) {
   if (!captured) return captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
   const RecordedObjects::Buffer& buffer = out_.objects.buffers.at(address);
   const std::string s = out_.stream(stream);
-  out_.text.say(fmt::format("malloc_async b{} {} {}", buffer.id, bytes, s));
+  out_.text.say(fmt::format("malloc_async b{} {} {}{}", buffer.id, bytes, s, resources_.pool_of(words.number())));
   captures_.add(stream);
   if (const Work fill = fill_of(buffer); !fill.word.empty()) {
     out_.text.say(fmt::format("on {} {} {}", s, fill.word, fill.rest));
@@ -72,14 +73,14 @@ void RecordedMemory::free(LogWords& words, bool async) {
   out_.objects.buffers.erase(known);
 }
 
-// Pageable memory is declared at the beginning.
+// Pageable memory is declared at the beginning, with the room that its last row needs.
 void RecordedMemory::adopt(LogWords& words) {
-  const std::uint64_t address = words.number(), bytes = words.number();
+  const std::uint64_t address = words.number(), bytes = words.number(), room = words.number();
   const auto& buffers = out_.objects.buffers;
   const auto after = buffers.lower_bound(address + bytes);
   const bool overlaps = after != buffers.begin() && std::prev(after)->first + std::prev(after)->second.bytes > address;
   if (overlaps) return out_.text.note("host memory that overlaps other host memory of a copy");
-  out_.text.say_first(declare("pageable", address, bytes));
+  out_.text.say_first(declare("pageable", address, bytes, false, room));
 }
 
 // ---- memory of graphs
@@ -151,6 +152,45 @@ void RecordedMemory::copied_to_host(std::uint64_t from, std::uint64_t bytes, con
   out_.text.say(
       fmt::format("on {} memcpy dst=b{}+0 src={} bytes={} kind=d2h wait", stream, own, *out_.objects.ref(from), bytes));
   out_.text.say_later(fmt::format("read b{}", own), RecordedBytes{own, 0, bytes, hash});
+}
+
+// Pageable memory that stands for the host's end of a copy. Nothing uses it any more when the next copy comes, unless a
+// capture is open.
+std::uint32_t RecordedMemory::end_of_host(std::uint64_t bytes) {
+  if (!captures_.any()) {
+    const auto [known, fresh] = ends_of_host_.try_emplace(bytes, next_);
+    if (!fresh) return known->second;
+  }
+  out_.text.say_first(fmt::format("buffer b{} {} memory=pageable", next_, bytes));
+  return next_++;
+}
+
+void RecordedMemory::copied3d(LogWords& words) {
+  captures_.settle(0);
+  if (words.word() != "copy3d") return out_.text.note("a copy of an array");
+  const Copy3d copy(out_.objects, words);
+  const std::uint64_t bytes = copy.width * copy.height * copy.depth;
+  if (bytes == 0) return;
+  const bool from_host = copy.kind <= 1, to_host = copy.kind == 2;
+  if ((!from_host && !copy.src.place) || (!to_host && !copy.dst.place))
+    return out_.text.note("a copy between memory that no call of HIP told of");
+  const auto say = [this](const Copy3d& each) {
+    out_.text.say(fmt::format("on {} memcpy3d {} wait", out_.stream(0), each.work().rest));
+  };
+  if (!from_host && copy.dst.place) say(copy);
+  if (!from_host && !to_host) return;
+  const std::uint32_t own = end_of_host(bytes);
+  Copy3d with_own = copy;
+  (from_host ? with_own.src : with_own.dst) = {fmt::format("b{}+0", own), copy.width, copy.height};
+  if (from_host) {
+    for (std::string& text : write(own, 0, words.word(), true))
+      captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
+    return say(with_own);
+  }
+  say(with_own);
+  const RecordedBytes read{own, 0, bytes, words.number()};
+  captures_.any() ? out_.text.say_later(fmt::format("read b{}", own), read)
+                  : out_.text.say(fmt::format("read b{}", own), read);
 }
 
 void RecordedMemory::written(std::uint64_t address, std::uint64_t bytes, const std::string& data) {

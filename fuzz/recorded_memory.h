@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fuzz/recorded_captures.h"
+#include "fuzz/recorded_resources.h"
 
 namespace fuzz {
 
@@ -24,8 +25,8 @@ class RecordedMemory {
   using Buffers = std::set<std::uint32_t>;
 
   // `unfilled`: buffers that need a memset.
-  RecordedMemory(Recording& out, RecordedCaptures& captures, Buffers unfilled)
-      : out_(out), captures_(captures), unfilled_(std::move(unfilled)) {}
+  RecordedMemory(Recording& out, RecordedCaptures& captures, const RecordedResources& resources, Buffers unfilled)
+      : out_(out), captures_(captures), resources_(resources), unfilled_(std::move(unfilled)) {}
 
   // A line that begins with this verb, from its second word on.
   void line(const std::string& verb, LogWords& words);
@@ -38,12 +39,15 @@ class RecordedMemory {
   [[nodiscard]] const Buffers& found_unfilled() const { return found_unfilled_; }
 
  private:
-  std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph = false);
+  std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph = false,
+                      std::uint64_t room = 0);
   void allocate(LogWords& words);
   void allocate_async(LogWords& words);
   void free(LogWords& words, bool async);
   void adopt(LogWords& words);
   void copied(LogWords& words);
+  void copied3d(LogWords& words);
+  std::uint32_t end_of_host(std::uint64_t bytes);
   void copied_to_device(std::uint64_t to, std::uint64_t bytes, const std::string& stream, const std::string& data);
   void copied_to_host(std::uint64_t from, std::uint64_t bytes, const std::string& stream, std::uint64_t hash);
   void written(std::uint64_t address, std::uint64_t bytes, const std::string& data);
@@ -52,9 +56,11 @@ class RecordedMemory {
 
   Recording& out_;
   RecordedCaptures& captures_;
+  const RecordedResources& resources_;
   const Buffers unfilled_;
   Buffers found_unfilled_;
-  std::map<std::uint32_t, std::uint64_t> fresh_;  // what graphs allocate and nothing has named yet -> its bytes
+  std::map<std::uint32_t, std::uint64_t> fresh_;         // what graphs allocate and nothing has named yet -> its bytes
+  std::map<std::uint64_t, std::uint32_t> ends_of_host_;  // by their bytes
   std::uint32_t next_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "fuzz/recorded_captures.h"
 #include "fuzz/recorded_memory.h"
+#include "fuzz/recorded_resources.h"
 #include "fuzz/recorded_text.h"
 #include "fuzz/recorded_threads.h"
 #include "fuzz/recorded_work.h"
@@ -18,15 +19,58 @@ namespace {
 
 constexpr std::uint64_t kExternal = 1;  // hipEventRecordExternal, hipEventWaitExternal
 constexpr const char* kForeignNode = "a node of one graph that was set in an executable graph of another";
+
+void make_stream(Recording& out, LogWords& words) {
+  const std::uint64_t handle = words.number(), flags = words.number();
+  const auto priority = static_cast<std::int64_t>(words.number());
+  out.text.say(fmt::format("stream {}{}{}", out.objects.streams.add(handle), (flags & 1) != 0 ? " nonblocking" : "",
+                           priority != 0 ? fmt::format(" priority={}", priority) : ""));
+}
+
+void make_event(Recording& out, LogWords& words) {
+  const std::uint64_t handle = words.number(), flags = words.number();
+  const bool device = (flags & 0x40000000) != 0, system = (flags & 0x80000000) != 0;  // hipEventReleaseTo...
+  out.text.say(fmt::format("event {}{}{}{}", out.objects.events.add(handle), (flags & 2) == 0 ? " timing" : "",
+                           (flags & 1) != 0 ? " blocking" : "",
+                           device   ? " release=device"
+                           : system ? " release=system"
+                                    : ""));
+}
+
+void attribute(Recording& out, const std::string& verb, LogWords& words) {
+  constexpr const char* kUnknown = "attributes of a node that was not recorded";
+  const auto of = [&] {
+    const auto found = out.objects.nodes.find(words.number());
+    return found == out.objects.nodes.end() ? "" : fmt::format("{}.n{}", found->second.graph, found->second.id);
+  };
+  const std::string node = of();
+  if (verb == "copyattributes") {
+    const std::string from = of();
+    if (node.empty() || from.empty()) return out.text.note(kUnknown);
+    return out.text.say(fmt::format("copy_attributes {} {}", node, from));
+  }
+  const std::string key = words.word();
+  if (node.empty()) return out.text.note(kUnknown);
+  out.text.say(fmt::format("attribute {} {}={}", node, key, static_cast<std::int64_t>(words.number())));
+}
+
 // Reads the log line by line and says each call in the language of programs.
 class Conversion {
  public:
-  explicit Conversion(RecordedMemory::Buffers unfilled) : memory_(out_, captures_, std::move(unfilled)) {}
+  // What only a whole conversion finds out, for the next one.
+  struct Found {
+    RecordedMemory::Buffers unfilled{};
+    RecordedResources::Graphs changed{};
+    [[nodiscard]] bool any() const { return !unfilled.empty() || !changed.empty(); }
+  };
+
+  explicit Conversion(Found found)
+      : resources_(out_, std::move(found.changed)), memory_(out_, captures_, resources_, std::move(found.unfilled)) {}
   void line(std::string_view text) {
     LogWords words(text);
     const std::string verb = words.word();
     if (verb == "alloc" || verb == "adopt" || verb == "free" || verb == "freeasync" || verb == "host" ||
-        verb == "copied") {
+        verb == "copied" || verb == "copied3d") {
       memory_.line(verb, words);
     } else if (verb == "stream" || verb == "event" || verb == "record" || verb == "wait" || verb == "sync" ||
                verb == "work") {
@@ -34,6 +78,8 @@ class Conversion {
     } else if (verb == "capture" || verb == "endcapture" || verb == "info" || verb == "depend" || verb == "nodes" ||
                verb == "mode") {
       captures_.line(verb, words);
+    } else if (verb == "pool" || verb == "object") {
+      resources_.line(verb, words);
     } else if (verb == "module" || verb == "unload") {
       modules(verb, words);
     } else if (verb == "other" || verb == "failed" || verb == "lost") {
@@ -43,7 +89,7 @@ class Conversion {
     }
   }
 
-  [[nodiscard]] const RecordedMemory::Buffers& found_unfilled() const { return memory_.found_unfilled(); }
+  [[nodiscard]] Found found() const { return {memory_.found_unfilled(), resources_.found_changed()}; }
   RecordedProgram finish(const std::vector<std::string>& header) && { return std::move(out_.text).finish(header); }
 
  private:
@@ -90,24 +136,9 @@ class Conversion {
     }
     say(text);
   }
-  void make_stream(LogWords& words) {
-    const std::uint64_t handle = words.number(), flags = words.number();
-    const auto priority = static_cast<std::int64_t>(words.number());
-    say(fmt::format("stream {}{}{}", objects_.streams.add(handle), (flags & 1) != 0 ? " nonblocking" : "",
-                    priority != 0 ? fmt::format(" priority={}", priority) : ""));
-  }
-  void make_event(LogWords& words) {
-    const std::uint64_t handle = words.number(), flags = words.number();
-    const bool device = (flags & 0x40000000) != 0, system = (flags & 0x80000000) != 0;  // hipEventReleaseTo...
-    say(fmt::format("event {}{}{}{}", objects_.events.add(handle), (flags & 2) == 0 ? " timing" : "",
-                    (flags & 1) != 0 ? " blocking" : "",
-                    device   ? " release=device"
-                    : system ? " release=system"
-                             : ""));
-  }
   void streams(const std::string& verb, LogWords& words) {
-    if (verb == "stream") return make_stream(words);
-    if (verb == "event") return make_event(words);
+    if (verb == "stream") return make_stream(out_, words);
+    if (verb == "event") return make_event(out_, words);
     if (verb == "sync") {
       const std::string what = words.word();
       const std::uint64_t handle = words.number();
@@ -177,6 +208,7 @@ class Conversion {
       return say(fmt::format("{} {}.n{} after=n{}", verb, to->second.graph, to->second.id, from->second.id));
     }
     if (verb == "set") return set(words);
+    if (verb == "attribute" || verb == "copyattributes") return attribute(out_, verb, words);
     if (verb == "enable") {
       const std::string e = objects_.execs.of(words.number());
       const auto found = objects_.nodes.find(words.number());
@@ -229,8 +261,10 @@ class Conversion {
     if (!known) return note("a node of a graph that was not recorded");
     const Work work = read();
     if (!work.flaw.empty()) return;
+    if (work.word == "child") resources_.changes(work.rest);
     std::uint32_t& next = objects_.next_node[owner];
-    say(fmt::format("{} {}.n{}{}{}{}", work.word, owner, next, work.rest.empty() ? "" : " ", work.rest, after));
+    say(fmt::format("{} {}.n{}{}{}{}{}", work.word, owner, next, work.rest.empty() ? "" : " ", work.rest, work.form,
+                    after));
     if (const Work fill = fill_behind(work); !fill.word.empty()) {
       ++next;
       say(fmt::format("{} {}.n{} {} after=n{}", fill.word, owner, next, fill.rest, next - 1));
@@ -239,7 +273,11 @@ class Conversion {
   }
   Work read_node(LogWords& words) {
     LogWords rest = words;
-    const std::string kind = rest.word();
+    std::string kind = rest.word(), form;
+    if (kind == "form") {
+      form = rest.word();
+      kind = rest.word();
+    }
     if (kind != "alloc" && kind != "free") {
       Work work = works_.read(words);
       memory_.used_by(work);
@@ -247,8 +285,8 @@ class Conversion {
     }
     node_memory_ = memory_.of_node(rest.number());
     if (node_memory_ == nullptr) return {"", "", "a node of memory that no graph allocates"};
-    return {kind, kind == "free" ? fmt::format("b{}", node_memory_->id)
-                                 : fmt::format("b{} {}", node_memory_->id, node_memory_->bytes)};
+    if (kind == "alloc") return {kind, fmt::format("b{} {}", node_memory_->id, node_memory_->bytes)};
+    return {kind, fmt::format("b{}", node_memory_->id), "", form == "driver" ? " form=driver" : ""};
   }
   Work fill_behind(const Work& work) { return work.word == "alloc" ? memory_.fill_of(*node_memory_) : Work{}; }
   // The node as work that a stream captures; returns how many nodes that adds.
@@ -275,7 +313,8 @@ class Conversion {
     const Work work = works_.read(words);
     if (target.empty() || !work.flaw.empty())
       return note(target.empty() ? "a setter of an executable graph" : work.flaw);
-    say(fmt::format("set {}.n{} {} {}", target, found->second.id, work.word, work.rest));
+    resources_.changes(found->second.graph);
+    say(fmt::format("set {}.n{} {} {}{}", target, found->second.id, work.word, work.rest, work.form));
   }
   void execs(const std::string& verb, LogWords& words) {
     const std::uint64_t handle = words.number();
@@ -301,6 +340,8 @@ class Conversion {
     }
     if (verb == "update") {
       const std::string from = objects_.graphs.of(words.number());
+      resources_.changes(from);
+      resources_.changes(origins_[e]);
       return say_of({e, from}, "an update", fmt::format("update {} {}", e, from));
     }
     note("a line of the log that cannot be read");
@@ -309,6 +350,7 @@ class Conversion {
   Recording out_;
   RecordedObjects& objects_ = out_.objects;
   RecordedCaptures captures_{out_};
+  RecordedResources resources_;
   RecordedMemory memory_;
   std::map<std::string, std::string> origins_;  // of executable graphs: the graphs that they were made from
   std::set<std::string> foreign_;               // the code objects of modules that are not the project's
@@ -329,10 +371,10 @@ static void convert(const std::string& log, Conversion& conversion) {
 }
 
 RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header) {
-  Conversion first({});
+  Conversion first(Conversion::Found{});
   convert(log, first);
-  if (first.found_unfilled().empty()) return std::move(first).finish(header);
-  Conversion second(first.found_unfilled());
+  if (!first.found().any()) return std::move(first).finish(header);
+  Conversion second(first.found());
   convert(log, second);
   return std::move(second).finish(header);
 }

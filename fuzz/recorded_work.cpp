@@ -66,9 +66,15 @@ WorkReader::WorkReader(const RecordedObjects& objects, std::function<void(const 
 
 Work WorkReader::read(LogWords& words) {
   const std::string kind = words.word();
+  if (kind == "form") {
+    const std::string form = words.word();
+    Work work = read(words);
+    work.form = " form=" + form;
+    return work;
+  }
   if (kind == "kernel") return kernel(words);
   if (kind == "copy") return copy(words);
-  if (kind == "copy3d") return copy3d(words);
+  if (kind == "copy3d") return Copy3d(objects_, words).work();
   if (kind == "fill") return fill(words);
   if (kind == "host") {
     const auto [tag, fresh] = tags_.try_emplace(words.number(), tags_.size() + 1);
@@ -84,7 +90,7 @@ Work WorkReader::read(LogWords& words) {
     const std::string e = objects_.events.of(words.number());
     return {kind, e, e.empty() ? "an event node of an event that was not recorded" : ""};
   }
-  return {"", "", "a copy of an array"};
+  return {"", "", kind == "array" ? "a copy of an array" : "a node of a type that has no command"};
 }
 
 Work WorkReader::copy(LogWords& words) const {
@@ -94,19 +100,35 @@ Work WorkReader::copy(LogWords& words) const {
   return {"memcpy", fmt::format("dst={} src={} bytes={} kind={}", *dst, *src, bytes, copy_kind(kind))};
 }
 
-Work WorkReader::copy3d(LogWords& words) const {
-  struct End {
-    std::optional<std::string> place;
-    std::uint64_t pitch, rows, x, y, z;
-  };
-  const auto end = [&]() -> End {
-    End e{objects_.ref(words.number()), 0, 0, 0, 0, 0};
-    for (std::uint64_t* field : {&e.pitch, &e.rows, &e.x, &e.y, &e.z}) *field = words.number();
+// Reads one end. The language wants all its rows, with what is between them, in the buffer: where a copy begins within
+// a row, it is told from the buffer's beginning, and a copy of one row has the pitch of that row.
+static Copy3d::End read_end(const RecordedObjects& objects, LogWords& words, const Copy3d& copy) {
+  const std::uint64_t address = words.number();
+  Copy3d::End e{objects.ref(address)};
+  for (std::uint64_t* field : {&e.pitch, &e.rows, &e.x, &e.y, &e.z}) *field = words.number();
+  if (!e.place || copy.depth != 1 || e.z != 0 || e.pitch == 0) return e;
+  const auto& [start, buffer] = *objects.buffer_at(address);
+  const std::uint64_t offset = address - start;
+  if (offset + e.pitch * e.rows <= buffer.bytes) return e;
+  if (copy.height == 1 && e.y == 0) {
+    e.pitch = e.x + copy.width, e.rows = 1;
     return e;
-  };
-  const End dst = end(), src = end();
-  const std::uint64_t width = words.number(), height = words.number(), depth = words.number();
-  const std::uint64_t kind = words.number();
+  }
+  e.place = fmt::format("b{}+0", buffer.id);
+  e.x += offset % e.pitch, e.y += offset / e.pitch, e.rows = e.y + copy.height;
+  return e;
+}
+
+Copy3d::Copy3d(const RecordedObjects& objects, LogWords& words) {
+  constexpr std::size_t kWordsOfEnds = 12;
+  LogWords extent = words;
+  for (std::size_t i = 0; i < kWordsOfEnds; ++i) static_cast<void>(extent.word());
+  for (std::uint64_t* field : {&width, &height, &depth, &kind}) *field = extent.number();
+  dst = read_end(objects, words, *this), src = read_end(objects, words, *this);
+  words = extent;
+}
+
+Work Copy3d::work() const {
   if (!dst.place || !src.place) return {"", "", "a copy between memory that no call of HIP told of"};
   return {"memcpy3d",
           fmt::format("dst={} src={} width={} height={} depth={} dpitch={} spitch={} drows={} srows={} dpos={},{},{} "

@@ -89,6 +89,20 @@ struct RecordedObjects {
 struct Work {
   std::string word, rest;
   std::string flaw{};  // why the language cannot express it, or empty
+  std::string form{};  // " form=generic" of a node that such a function adds or sets, or empty
+};
+
+// A copy of rows and slices.
+struct Copy3d {
+  struct End {
+    std::optional<std::string> place{};
+    std::uint64_t pitch = 0, rows = 0, x = 0, y = 0, z = 0;
+  };
+  End dst, src;
+  std::uint64_t width = 0, height = 0, depth = 0, kind = 0;
+
+  Copy3d(const RecordedObjects& objects, LogWords& words);
+  [[nodiscard]] Work work() const;
 };
 
 // "h2d" and so on for HIP's numbers; "default" for any other number.
@@ -104,7 +118,6 @@ class WorkReader {
 
  private:
   Work copy(LogWords& words) const;
-  Work copy3d(LogWords& words) const;
   Work fill(LogWords& words) const;
   Work kernel(LogWords& words);
 

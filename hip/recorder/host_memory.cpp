@@ -82,13 +82,13 @@ void host_range_ends(const void* address) {
   ranges().by_address.erase(reinterpret_cast<std::uintptr_t>(address));
 }
 
-void adopt(const void* address, std::size_t bytes) {
+void adopt(const void* address, std::size_t bytes, std::size_t room) {
   if (bytes == 0) return;
   {
     const hip::sync::LockGuard lock(ranges().mutex);
     if (held(reinterpret_cast<std::uintptr_t>(address), bytes) != nullptr) return;
   }
-  Line("adopt").address(address).number(bytes);
+  Line("adopt").address(address).number(bytes).number(room);
   begin_range(address, {.bytes = bytes, .adopted = true});
 }
 

@@ -13,8 +13,9 @@ namespace hip::recorder {
 
 void host_range_begins(const void* address, std::size_t bytes);
 void host_range_ends(const void* address);
-// Adds a pageable range that a copy names, unless a known range holds it already.
-void adopt(const void* address, std::size_t bytes);
+// Adds a pageable range that a copy names, unless a known range holds it already. `room`: bytes behind it that belong
+// to its last row and that the copy does not reach.
+void adopt(const void* address, std::size_t bytes, std::size_t room = 0);
 // Logs the ranges that changed since the device was last waited for.
 void write_changes();
 // Work that the program gives to the device, now or later, may write to the range of this address.

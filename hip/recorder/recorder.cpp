@@ -12,15 +12,11 @@
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 
-#include <optional>
-
-#include "hip/api/api.h"
-#include "hip/recorder/calls.h"
-#include "hip/recorder/host_memory.h"
+#include "hip/recorder/actions.h"
+#include "hip/recorder/copy_calls.h"
+#include "hip/recorder/graph_calls.h"
 #include "hip/recorder/kernels.h"
-#include "hip/recorder/log.h"
-#include "hip/recorder/words.h"
-#include "hip/sync/sync.h"
+#include "hip/recorder/resource_calls.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -28,150 +24,8 @@ namespace hip::recorder {
 
 namespace {
 
-// ---- the actions for each function; Tag names it. before(): before the call. after(): after a call that HIP accepted.
+// ---- modules and launches
 
-// TAG and EXPORTED expand a name that HIP's header renames: the runtime exports the function under the new name.
-#define TAG(name)                               \
-  struct Tag_##name {                           \
-    static constexpr const char* kName = #name; \
-  };
-#define HIP_FUNCTION(name, ...) TAG(name)
-#include "hip/api/functions.inc"
-#undef HIP_FUNCTION
-
-template <class Tag, class... A>
-void before(Tag, const A&...) {}
-template <class Tag, class... A>
-void after(Tag, const A&...) {
-  static hip::sync::Atomic<bool> said{false};
-  if (!only_asks(Tag::kName) && !said.exchange(true)) Line("other").word(Tag::kName);
-}
-
-#define BEFORE(name, ...) void before(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
-#define AFTER(name, ...) void after(Tag_##name __VA_OPT__(, ) __VA_ARGS__)
-// The same for functions whose action is one statement: one row for each function.
-#define BEFORE_IS(name, statement, ...)     \
-  BEFORE(name __VA_OPT__(, ) __VA_ARGS__) { \
-    statement;                              \
-  }
-#define AFTER_IS(name, statement, ...)     \
-  AFTER(name __VA_OPT__(, ) __VA_ARGS__) { \
-    statement;                             \
-  }
-
-// memory
-void begins(const char* kind, const void* address, std::size_t bytes) {
-  if (address == nullptr) return;
-  Line("alloc").word(kind).address(address).number(bytes);
-  if (std::string_view(kind) != "device") host_range_begins(address, bytes);
-}
-void ends(const void* address) {
-  if (address == nullptr) return;
-  host_range_ends(address);
-  Line("free").address(address);
-}
-AFTER_IS(hipMalloc, begins("device", *p, n), void** p, size_t n)
-// What it becomes depends on whether the stream captures.
-void begins_async(const void* address, std::size_t bytes, hipStream_t stream) {
-  Line("alloc").word("async").address(address).number(bytes).address(stream);
-}
-AFTER_IS(hipMallocAsync, begins_async(*p, n, t), void** p, size_t n, hipStream_t t)
-AFTER_IS(hipMallocFromPoolAsync, begins_async(*p, n, t), void** p, size_t n, hipMemPool_t, hipStream_t t)
-AFTER_IS(hipHostMalloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
-AFTER_IS(hipHostAlloc, begins("pinned", *p, n), void** p, size_t n, unsigned)
-AFTER_IS(hipMallocHost, begins("pinned", *p, n), void** p, size_t n)
-AFTER_IS(hipMemAllocHost, begins("pinned", *p, n), void** p, size_t n)
-AFTER_IS(hipMallocManaged, begins("managed", *p, n), void** p, size_t n, unsigned)
-AFTER_IS(hipHostRegister, begins("registered", p, n), void* p, size_t n, unsigned)
-BEFORE_IS(hipFree, ends(p), void* p)
-AFTER(hipFree, void*) {}
-BEFORE(hipFreeAsync, void* p, hipStream_t t) {
-  if (p != nullptr) Line("freeasync").address(p).address(t);
-}
-AFTER(hipFreeAsync, void*, hipStream_t) {}
-BEFORE_IS(hipHostFree, ends(p), void* p)
-AFTER(hipHostFree, void*) {}
-BEFORE_IS(hipFreeHost, ends(p), void* p)
-AFTER(hipFreeHost, void*) {}
-BEFORE_IS(hipHostUnregister, ends(p), void* p)
-AFTER(hipHostUnregister, void*) {}
-
-// copies that the host waits for
-void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream = nullptr) {
-  Line line("copied");
-  line.address(dst).address(src).number(bytes).number(static_cast<std::uint64_t>(kind)).address(stream);
-  const bool from_host = kind == hipMemcpyHostToDevice || kind == hipMemcpyHostToHost;
-  const bool to_host = kind == hipMemcpyDeviceToHost;
-  if (from_host) line.data(src, bytes);
-  if (to_host) line.number(hash_of({static_cast<const std::byte*>(dst), bytes}));
-}
-BEFORE_IS(hipMemcpy, write_changes(), void*, const void*, size_t, hipMemcpyKind)
-AFTER_IS(hipMemcpy, copied(d, s, n, k), void* d, const void* s, size_t n, hipMemcpyKind k)
-BEFORE_IS(hipMemcpyWithStream, write_changes(), void*, const void*, size_t, hipMemcpyKind, hipStream_t)
-AFTER_IS(hipMemcpyWithStream, copied(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t)
-AFTER_IS(hipMemcpyHtoD, copied(d, s, n, hipMemcpyHostToDevice), hipDeviceptr_t d, const void* s, size_t n)
-AFTER_IS(hipMemcpyDtoH, copied(d, s, n, hipMemcpyDeviceToHost), void* d, hipDeviceptr_t s, size_t n)
-AFTER_IS(hipMemcpyDtoD, copied(d, s, n, hipMemcpyDeviceToDevice), hipDeviceptr_t d, hipDeviceptr_t s, size_t n)
-
-// work given to a stream
-struct Work {
-  explicit Work(hipStream_t stream) : line("work") { stream_word(line, stream); }
-  Line line;
-};
-void copy_later(void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t stream) {
-  Work work(stream);
-  copy_words(work.line, d, s, n, k);
-}
-BEFORE(hipMemcpyAsync, void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t) {
-  adopt_ends(d, s, n, k);
-  write_changes();
-}
-AFTER_IS(hipMemcpyAsync, copy_later(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t)
-BEFORE(hipMemcpyHtoDAsync, hipDeviceptr_t, const void* s, size_t n, hipStream_t) {
-  adopt(s, n);
-  write_changes();
-}
-AFTER_IS(hipMemcpyHtoDAsync, copy_later(d, s, n, hipMemcpyHostToDevice, t), hipDeviceptr_t d, const void* s, size_t n,
-         hipStream_t t)
-BEFORE_IS(hipMemcpyDtoHAsync, adopt(d, n), void* d, hipDeviceptr_t, size_t n, hipStream_t)
-AFTER_IS(hipMemcpyDtoHAsync, copy_later(d, s, n, hipMemcpyDeviceToHost, t), void* d, hipDeviceptr_t s, size_t n,
-         hipStream_t t)
-AFTER_IS(hipMemcpyDtoDAsync, copy_later(d, s, n, hipMemcpyDeviceToDevice, t), hipDeviceptr_t d, hipDeviceptr_t s,
-         size_t n, hipStream_t t)
-BEFORE(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t) {
-  adopt_ends(p);
-  write_changes();
-}
-AFTER(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t t) {
-  Work work(t);
-  copy_words(work.line, *p);
-}
-void filled(hipStream_t t, const void* d, std::uint64_t v, unsigned e, size_t w, size_t h = 1, size_t pitch = 0) {
-  Work work(t);
-  fill_words(work.line, d, v, e, w, h, h > 1 ? pitch : 0);
-}
-std::uint64_t byte(int value) {
-  return static_cast<unsigned char>(value);
-}
-void filled_at_once(const void* d, std::uint64_t v, unsigned e, size_t w, size_t h = 1, size_t pitch = 0) {
-  Work work(nullptr);
-  fill_words(work.line, d, v, e, w, h, h > 1 ? pitch : 0);
-  work.line.word("wait");
-}
-AFTER_IS(hipMemset, filled_at_once(d, byte(v), 1, n), void* d, int v, size_t n)
-AFTER_IS(hipMemset2D, filled_at_once(d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h)
-AFTER_IS(hipMemsetAsync, filled(t, d, byte(v), 1, n), void* d, int v, size_t n, hipStream_t t)
-AFTER_IS(hipMemset2DAsync, filled(t, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h,
-         hipStream_t t)
-AFTER_IS(hipMemsetD8, filled_at_once(d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n)
-AFTER_IS(hipMemsetD16, filled_at_once(d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n)
-AFTER_IS(hipMemsetD32, filled_at_once(d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n)
-AFTER_IS(hipMemsetD8Async, filled(t, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t)
-AFTER_IS(hipMemsetD16Async, filled(t, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t)
-AFTER_IS(hipMemsetD32Async, filled(t, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n,
-         hipStream_t t)
-
-// modules and launches
 AFTER_IS(hipModuleLoadData, module_loaded(*m, image), hipModule_t* m, const void* image)
 AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const void* image, unsigned, hipJitOption*,
          void**)
@@ -230,155 +84,19 @@ AFTER_IS(hipEventRecordWithFlags, Line("record").address(e).address(s).number(fl
 AFTER_IS(hipStreamWaitEvent, Line("wait").address(s).address(e).number(flags), hipStream_t s, hipEvent_t e,
          unsigned flags)
 
-// capture
-AFTER_IS(hipStreamBeginCapture, Line("capture").address(s).number(static_cast<std::uint64_t>(mode)), hipStream_t s,
-         hipStreamCaptureMode mode)
-void nodes(Line& line, const hipGraphNode_t* nodes, size_t count) {
-  line.number(count);
-  for (size_t i = 0; i < count; ++i) line.address(nodes[i]);
-}
-AFTER(hipStreamBeginCaptureToGraph, hipStream_t s, hipGraph_t g, const hipGraphNode_t* after, const hipGraphEdgeData*,
-      size_t count, hipStreamCaptureMode mode) {
-  Line line("capture");
-  line.address(s).number(static_cast<std::uint64_t>(mode)).address(g);
-  nodes(line, after, count);
-}
-AFTER_IS(hipStreamEndCapture, Line("endcapture").address(s).address(*g), hipStream_t s, hipGraph_t* g)
-
-// The answers name nodes of the capture.
-AFTER(hipStreamGetCaptureInfo_v2, hipStream_t s, hipStreamCaptureStatus* status, unsigned long long*, hipGraph_t* g,
-      const hipGraphNode_t** after, size_t* count) {
-  if (*status != hipStreamCaptureStatusActive) return;
-  Line line("info");
-  line.address(s).address(g == nullptr ? nullptr : *g);
-  nodes(line, after == nullptr ? nullptr : *after, after == nullptr || count == nullptr ? 0 : *count);
-}
-AFTER(hipStreamUpdateCaptureDependencies, hipStream_t s, hipGraphNode_t* after, size_t count, unsigned flags) {
-  Line line("depend");
-  line.address(s).number(flags);
-  nodes(line, after, count);
-}
-BEFORE(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode* mode) {
-  if (mode != nullptr) Line("mode").number(static_cast<std::uint64_t>(*mode));
-}
-AFTER(hipThreadExchangeStreamCaptureMode, hipStreamCaptureMode*) {}
-
-// graphs
-AFTER(hipGraphGetNodes, hipGraph_t g, hipGraphNode_t* all, size_t* count) {
-  if (all == nullptr) return;
-  Line line("nodes");
-  line.address(g);
-  nodes(line, all, *count);
-}
-AFTER_IS(hipGraphCreate, Line("graph").address(*g), hipGraph_t* g, unsigned)
-BEFORE_IS(hipGraphDestroy, Line("gone").word("graph").address(g), hipGraph_t g)
-AFTER(hipGraphDestroy, hipGraph_t) {}
-AFTER_IS(hipGraphClone, Line("clone").address(*g).address(from), hipGraph_t* g, hipGraph_t from)
-AFTER_IS(hipGraphNodeFindInClone, Line("found").address(*n).address(from).address(g), hipGraphNode_t* n,
-         hipGraphNode_t from, hipGraph_t g)
-void node_words(Line& line, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* after, size_t count) {
-  line.address(*n).address(g);
-  nodes(line, after, count);
-}
-#define ADDS(name, words, ...)                                                                                 \
-  AFTER(name, hipGraphNode_t* n, hipGraph_t g, const hipGraphNode_t* d, size_t c __VA_OPT__(, ) __VA_ARGS__) { \
-    Line line("node");                                                                                         \
-    node_words(line, n, g, d, c);                                                                              \
-    words;                                                                                                     \
-  }
-ADDS(hipGraphAddKernelNode, kernel_words(line, *p), const hipKernelNodeParams* p)
-ADDS(hipGraphAddMemcpyNode, copy_words(line, *p), const hipMemcpy3DParms* p)
-ADDS(hipGraphAddMemcpyNode1D, copy_words(line, dst, src, n1, k), void* dst, const void* src, size_t n1, hipMemcpyKind k)
-ADDS(hipGraphAddMemsetNode, fill_words(line, *p), const hipMemsetParams* p)
-ADDS(hipGraphAddHostNode, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
-ADDS(hipGraphAddEmptyNode, line.word("empty"))
-ADDS(hipGraphAddChildGraphNode, line.word("child").address(child), hipGraph_t child)
-ADDS(hipGraphAddEventRecordNode, line.word("eventrecord").address(e), hipEvent_t e)
-void memory_words(Line& line, const hipMemAllocNodeParams& p) {
-  Line("alloc").word("graph").address(p.dptr).number(p.bytesize);
-  line.word("alloc").address(p.dptr);
-}
-ADDS(hipGraphAddMemAllocNode, memory_words(line, *p), hipMemAllocNodeParams* p)
-ADDS(hipGraphAddMemFreeNode, line.word("free").address(p), void* p)
-ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
-BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
-          const hipMemcpy3DParms* p)
-BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
-          void* d, const void* s, size_t n, hipMemcpyKind k)
-BEFORE_IS(hipGraphDestroyNode, Line("gone").word("node").address(n), hipGraphNode_t n)
-AFTER(hipGraphDestroyNode, hipGraphNode_t) {}
-void edges(const char* word, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
-  for (size_t i = 0; i < count; ++i) Line(word).address(g).address(from[i]).address(to[i]);
-}
-AFTER_IS(hipGraphAddDependencies, edges("edge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
-         const hipGraphNode_t* to, size_t n)
-AFTER_IS(hipGraphRemoveDependencies, edges("unedge", g, from, to, n), hipGraph_t g, const hipGraphNode_t* from,
-         const hipGraphNode_t* to, size_t n)
-
-// setters: where they set a node of the graph itself, 0 stands for the executable graph
-#define SETS(name, words, ...)                 \
-  AFTER(name, hipGraphNode_t n, __VA_ARGS__) { \
-    Line line("set");                          \
-    line.number(0).address(n);                 \
-    words;                                     \
-  }
-#define EXEC_SETS(name, words, ...)                              \
-  AFTER(name, hipGraphExec_t e, hipGraphNode_t n, __VA_ARGS__) { \
-    Line line("set");                                            \
-    line.address(e).address(n);                                  \
-    words;                                                       \
-  }
-// The values may be the node's own, which HIP frees in the call: the line is made before the call.
-thread_local std::optional<Line> kernel_set;
-BEFORE(hipGraphKernelNodeSetParams, hipGraphNode_t n, const hipKernelNodeParams* p) {
-  if (p != nullptr) kernel_words(kernel_set.emplace("set").number(0).address(n), *p);
-}
-AFTER_IS(hipGraphKernelNodeSetParams, kernel_set.reset(), hipGraphNode_t, const hipKernelNodeParams*)
-SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* p)
-SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
-SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
-SETS(hipGraphHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
-EXEC_SETS(hipGraphExecKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
-EXEC_SETS(hipGraphExecMemcpyNodeSetParams, copy_words(line, *p), hipMemcpy3DParms* p)
-EXEC_SETS(hipGraphExecMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c,
-          hipMemcpyKind k)
-EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
-EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)),
-          const hipHostNodeParams* p)
-EXEC_SETS(hipGraphExecChildGraphNodeSetParams, line.word("child").address(child), hipGraph_t child)
-AFTER_IS(hipGraphNodeSetEnabled, Line("enable").address(e).address(n).number(enabled), hipGraphExec_t e,
-         hipGraphNode_t n, unsigned enabled)
-
-// executable graphs
-AFTER_IS(hipGraphInstantiate, Line("instantiate").address(*e).address(g).word("plain").number(0), hipGraphExec_t* e,
-         hipGraph_t g, hipGraphNode_t*, char*, size_t)
-AFTER_IS(hipGraphInstantiateWithFlags, Line("instantiate").address(*e).address(g).word("flags").number(flags),
-         hipGraphExec_t* e, hipGraph_t g, unsigned long long flags)
-AFTER_IS(hipGraphInstantiateWithParams, Line("instantiate").address(*e).address(g).word("params").number(p->flags),
-         hipGraphExec_t* e, hipGraph_t g, hipGraphInstantiateParams* p)
-BEFORE_IS(hipGraphExecDestroy, Line("gone").word("exec").address(e), hipGraphExec_t e)
-AFTER(hipGraphExecDestroy, hipGraphExec_t) {}
-BEFORE_IS(hipGraphLaunch, write_changes(), hipGraphExec_t, hipStream_t)
-AFTER_IS(hipGraphLaunch, Line("launch").address(e).address(s), hipGraphExec_t e, hipStream_t s)
-AFTER_IS(hipGraphUpload, Line("upload").address(e).address(s), hipGraphExec_t e, hipStream_t s)
-AFTER_IS(hipGraphExecUpdate, Line("update").address(e).address(g), hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*,
-         hipGraphExecUpdateResult*)
-
-AFTER(hipDeviceGraphMemTrim, int device) {
-  if (device == 0) {
-    Line("trim");
-  } else {
-    Line("other").word("hipDeviceGraphMemTrim-of-another-device");
-  }
-}
-
 // ---- calls that HIP refused
 
 template <class Tag, class... A>
 void refused(Tag, Line&, const A&...) {}
+void drop_node_set() {
+  if (node_set) node_set->drop();
+  node_set.reset();
+}
 void refused(Tag_hipGraphKernelNodeSetParams, Line&, hipGraphNode_t, const hipKernelNodeParams*) {
-  if (kernel_set) kernel_set->drop();
-  kernel_set.reset();
+  drop_node_set();
+}
+void refused(Tag_hipGraphNodeSetParams, Line&, hipGraphNode_t, hipGraphNodeParams*) {
+  drop_node_set();
 }
 void refused(Tag_hipStreamEndCapture, Line& line, hipStream_t s, hipGraph_t*) {
   line.address(s);

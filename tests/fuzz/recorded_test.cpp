@@ -275,6 +275,30 @@ TEST(ProgramOfLog, MemoryOfACaptureIsFilledBeforeAnythingElseNamesIt) {
                           "on s1 memcpy dst=b0+0 src=b1+0 bytes=16 kind=d2d", "free_async b1 s1", "endcapture s1 g0"));
 }
 
+TEST(ProgramOfLog, CopiesOfRowsThatTheHostWaitsForHaveAnEndInPageableMemory) {
+  const std::string to = " b000 4 4 0 0 0", host = " 5000 9 4 0 0 0", extent = " 2 4 1 ";
+  const std::string fields = "width=2 height=4 depth=1 ", rest = " dpos=0,0,0 spos=0,0,0 kind=";
+  EXPECT_THAT(
+      commands_of({"copied3d copy3d" + to + host + extent + "1 =0102030405060708",
+                   "copied3d copy3d" + host + to + extent + "2 ab"}),
+      ElementsAre(
+          "buffer b1 8 memory=pageable", "write b1 at=0 hex=0102030405060708",
+          "on s0 memcpy3d dst=b0+0 src=b1+0 " + fields + "dpitch=4 spitch=2 drows=4 srows=4" + rest + "h2d wait",
+          "on s0 memcpy3d dst=b1+0 src=b0+0 " + fields + "dpitch=2 spitch=4 drows=4 srows=4" + rest + "d2h wait",
+          "read b1"));
+  EXPECT_THAT(commands_of({"copied3d copy3d" + host + " 6000 4 4 0 0 0" + extent + "2 ab", "copied3d array 0"}),
+              ElementsAre("# not recorded: a copy between memory that no call of HIP told of",
+                          "# not recorded: a copy of an array"));
+}
+
+TEST(ProgramOfLog, ACopyThatBeginsWithinARowIsToldFromTheBeginningOfTheBuffer) {
+  EXPECT_THAT(commands_of({"alloc device c000 100", "work 0 copy3d b046 40 3 0 0 0 c000 40 3 0 0 0 2 3 1 3"}),
+              ElementsAre("buffer b1 256",
+                          "on s0 memcpy3d dst=b0+0 src=b1+0 width=2 height=3 depth=1 dpitch=64 spitch=64 "
+                          "drows=4 srows=3 dpos=6,1,0 spos=0,0,0 kind=d2d"))
+      << "its rows, to the last one's end, would not lie within the buffer";
+}
+
 TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsWorkBehindTheSameNodes) {
   const std::string begin = "capture s1 mode=relaxed", first = "on s1" + kFilled;
   const auto log = [](const Lines& rest) {
@@ -302,6 +326,44 @@ TEST(ProgramOfLog, EventNodesOfACaptureAndNodesThatHipListsAreKept) {
                    "endcapture a0 d0", "nodes d0 3 e0 e1 e2", "instantiate c0 d0 plain 0", "set c0 e1" + kFill}),
       ElementsAre("event v0", "event v1", "capture s1 mode=relaxed", "on s1 eventwait v0", "on s1" + kFilled,
                   "on s1 eventrecord v1", "endcapture s1 g0", "instantiate e0 g0", "set e0.n1" + kFilled));
+}
+
+TEST(ProgramOfLog, FormsAndAttributesOfNodesAreKept) {
+  EXPECT_THAT(commands_of({"event f0 2", "event f1 2", "graph d0", "node e0 d0 0 form generic" + kFill,
+                           "node e1 d0 1 e0 eventrecord f0", "set 0 e1 eventrecord f1", "set 0 e0 form generic other",
+                           "alloc graph c000 10", "node e2 d0 1 e1 form generic alloc c000",
+                           "attribute e0 priority ffffffffffffffff", "copyattributes e0 e3"}),
+              ElementsAre("event v0", "event v1", "graph g0", "memset g0.n0" + kFilled.substr(7) + " form=generic",
+                          "eventrecord g0.n1 v0 after=n0", "set g0.n1 eventrecord v1",
+                          "# not recorded: a node of a type that has no command", "alloc g0.n2 b1 16 after=n1",
+                          "# not recorded: attribute g0.n0 priority=-1 (g0.n0 is no kernel)",
+                          "# not recorded: attributes of a node that was not recorded"));
+}
+
+TEST(ProgramOfLog, PoolsAreKeptAndNameTheMemoryOfCaptures) {
+  EXPECT_THAT(
+      commands_of({"pool new c0", "pool default c1", "pool default c1", "pool attribute c0 4 10", "pool trim c0 20",
+                   "pool access c0", "pool use c0", "capture a0 2", "alloc async d000 10 a0 c0",
+                   "work a0 fill d000 0 4 4 1 0", "endcapture a0 d0", "pool destroy c0", "pool trim c0 0"}),
+      ElementsAre("pool p0", "pool p1 default", "pool_attribute p0 release_threshold=16", "pool_trim p0 32",
+                  "pool_access p0", "pool_use p0", "capture s1 mode=relaxed", "malloc_async b1 16 s1 pool=p0",
+                  "on s1 memset dst=b1+0 value=0 element=4 width=4", "endcapture s1 g0", "destroy p0",
+                  "# not recorded: a call for a memory pool that was not recorded"));
+}
+
+TEST(ProgramOfLog, UserObjectsAreKeptUnlessTheirGraphIsUpdated) {
+  const auto log = [](const Lines& rest) {
+    Lines lines = {"object new c0 1", "graph d0", "object retain c0 d0 2 0"};
+    lines.insert(lines.end(), rest.begin(), rest.end());
+    return commands_of(lines);
+  };
+  EXPECT_THAT(log({"object retain c0 d0 1 1", "object release c0 d0 1", "object release c1 0 1"}),
+              ElementsAre("userobject u0", "graph g0", "retain u0 g0", "retain u0 g0", "retain u0 g0 move",
+                          "release u0 g0", "# not recorded: a reference to a user object that was not recorded"));
+  EXPECT_THAT(log({"instantiate e0 d0 plain 0", "graph d1", "update e0 d1"}),
+              ElementsAre("userobject u0", "graph g0",
+                          "# not recorded: user objects of a graph that is set, updated or a child",
+                          "instantiate e0 g0", "graph g1", "update e0 g1"));
 }
 
 TEST(ProgramOfLog, ACaptureThatHipInvalidatedEndsInTheProgram) {

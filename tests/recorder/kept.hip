@@ -1,14 +1,16 @@
 // An ordinary HIP program with what the recorder keeps beside plain graphs: memory that graphs allocate, nodes that are
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
-// process does while it captures, and memory that the host fills while the device works.
+// process does while it captures, memory that the host fills while the device works, and copies of rows.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside|turns
+//   kept CODE_OBJECT memory|hands|modules|beside|turns|text|rows|forms|resources
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"  // hipCtxGetCurrent
 
 #define HIP(call)                                                                \
   do {                                                                           \
@@ -227,8 +229,7 @@ void beside(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
-// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself; text
-// of the device.
+// Pinned memory that the host fills while the device works, in turn; a setter with the values of the node itself.
 void in_turn(hipStream_t stream) {
   unsigned *cells = cells_of(6), *batch[2];
   for (unsigned*& each : batch) HIP(hipHostMalloc(reinterpret_cast<void**>(&each), kBytes, 0));
@@ -258,10 +259,135 @@ void in_turn(hipStream_t stream) {
   hipGraphExec_t exec = instance(graph);
   run(exec, stream);
   read_back(cells);
-  say<<<1, 1, 0, stream>>>(7);
-  HIP(hipStreamSynchronize(stream));
   HIP(hipGraphExecDestroy(exec));
   HIP(hipGraphDestroy(graph));
+  HIP(hipFree(cells));
+}
+
+// Copies and memsets of rows: of memory with a pitch, at once and later, eager and captured, of a piece of an image.
+void rows(hipStream_t stream) {
+  constexpr size_t kWidth = 40, kHeight = 6, kPitch = 48;
+  unsigned char *image = nullptr, *tight = nullptr, host[kPitch * kHeight], piece[20 * 4], all[kWidth * kHeight];
+  size_t pitch = 0;
+  for (size_t i = 0; i < sizeof host; ++i) host[i] = static_cast<unsigned char>(i * 7 + 1);
+  HIP(hipMallocPitch(reinterpret_cast<void**>(&image), &pitch, kWidth, kHeight));
+  HIP(hipMalloc(&tight, sizeof all));
+  HIP(hipMemset2D(image, pitch, 3, kWidth, kHeight));
+  HIP(hipMemset3D(hipPitchedPtr{tight, kWidth, kWidth, 3}, 4, hipExtent{kWidth, 3, 2}));
+  HIP(hipMemcpy2D(image + 2 * pitch + 8, pitch, host + 5, kPitch, 20, 4, hipMemcpyHostToDevice));
+  HIP(hipMemcpy2DAsync(tight + 20, kWidth, image + 8, pitch, 20, kHeight, hipMemcpyDeviceToDevice, stream));
+  HIP(hipMemcpy2DAsync(image, pitch, host + 3, kPitch, 16, kHeight, hipMemcpyHostToDevice, stream));
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemcpy2D(all, kWidth, tight, kWidth, kWidth, kHeight, hipMemcpyDeviceToHost));
+  for (const unsigned char each : all) sum = sum * 31 + each;
+
+  hipGraph_t graph = nullptr;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  HIP(hipMemcpy2DAsync(tight, kWidth, image, pitch, 30, kHeight, hipMemcpyDeviceToDevice, stream));
+  HIP(hipMemset2DAsync(tight, kWidth, 9, 10, kHeight, stream));
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  hipMemcpy3DParms copy{};
+  copy.srcPtr = {tight, kWidth, kWidth, kHeight};
+  copy.srcPos = {25, 2, 0};
+  copy.dstPtr = {piece, 20, 20, 4};
+  copy.extent = {15, 4, 1};
+  copy.kind = hipMemcpyDeviceToHost;
+  HIP(hipMemcpy3D(&copy));
+  for (unsigned char row = 0; row < 4; ++row) sum = sum * 31 + piece[20 * row + 14];
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipFree(image));
+  HIP(hipFree(tight));
+}
+
+void text(hipStream_t stream) {
+  say<<<1, 1, 0, stream>>>(7);
+  HIP(hipStreamSynchronize(stream));
+}
+
+// Nodes and setters by the functions that take any type and by the driver's; attributes.
+void forms(hipStream_t stream) {
+  unsigned *cells = cells_of(7), *others = cells_of(8), value = 11;
+  void* arguments[] = {&cells, &value};
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t nodes[3];
+  hipGraphNodeParams kernel{}, set{};
+  kernel.type = hipGraphNodeTypeKernel;
+  kernel.kernel.func = reinterpret_cast<void*>(put);
+  kernel.kernel.gridDim = dim3(1);
+  kernel.kernel.blockDim = dim3(kCells);
+  kernel.kernel.kernelParams = arguments;
+  set.type = hipGraphNodeTypeMemset;
+  set.memset.dst = others;
+  set.memset.value = 12;
+  set.memset.elementSize = 4;
+  set.memset.width = kCells / 2;
+  set.memset.height = 1;
+  hipCtx_t context = nullptr;
+  HIP(hipCtxGetCurrent(&context));
+  HIP_MEMCPY3D copy{};
+  copy.dstMemoryType = copy.srcMemoryType = hipMemoryTypeDevice;
+  copy.dstDevice = cells;
+  copy.srcDevice = others;
+  copy.dstPitch = copy.srcPitch = kBytes / 2;
+  copy.dstHeight = copy.srcHeight = copy.Height = copy.Depth = 1;
+  copy.WidthInBytes = kBytes / 4;
+  HIP(hipGraphCreate(&graph, 0));
+  HIP(hipGraphAddNode(&nodes[0], graph, nullptr, 0, &kernel));
+  HIP(hipGraphAddNode(&nodes[1], graph, &nodes[0], 1, &set));
+  HIP(hipDrvGraphAddMemcpyNode(&nodes[2], graph, &nodes[1], 1, &copy, context));
+  value = 13;
+  HIP(hipGraphNodeSetParams(nodes[0], &kernel));
+  hipKernelNodeAttrValue alone{};
+  alone.cooperative = 0;
+  HIP(hipGraphKernelNodeSetAttribute(nodes[0], hipKernelNodeAttributeCooperative, &alone));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  read_back(cells);
+  set.memset.value = 14;
+  HIP(hipGraphExecNodeSetParams(exec, nodes[1], &set));
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+  HIP(hipFree(cells));
+  HIP(hipFree(others));
+}
+
+// A pool of the program's own, for captured memory and for a stream's; a user object that a graph keeps.
+void resources(hipStream_t stream) {
+  unsigned *cells = cells_of(9), *own = nullptr, *others = nullptr;
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  properties.location.type = hipMemLocationTypeDevice;
+  hipMemPool_t pool = nullptr;
+  uint64_t threshold = 1 << 20;
+  HIP(hipMemPoolCreate(&pool, &properties));
+  HIP(hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &threshold));
+  HIP(hipMallocFromPoolAsync(reinterpret_cast<void**>(&others), kBytes, pool, stream));
+  put<<<1, kCells, 0, stream>>>(others, 4);
+  hipGraph_t graph = nullptr;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  HIP(hipMallocFromPoolAsync(reinterpret_cast<void**>(&own), kBytes, pool, stream));
+  HIP(hipMemsetAsync(own, 5, kBytes, stream));
+  add<<<1, kCells, 0, stream>>>(cells, own);
+  add<<<1, kCells, 0, stream>>>(cells, others);
+  HIP(hipFreeAsync(own, stream));
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipUserObject_t object = nullptr;
+  HIP(hipUserObjectCreate(&object, &sum, [](void*) {}, 1, hipUserObjectNoDestructorSync));
+  HIP(hipGraphRetainUserObject(graph, object, 1, hipGraphUserObjectMove));
+  hipGraphExec_t exec = instance(graph);
+  HIP(hipGraphDestroy(graph));
+  run(exec, stream);
+  read_back(cells);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipFreeAsync(others, stream));
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemPoolTrimTo(pool, 0));
+  HIP(hipMemPoolDestroy(pool));
   HIP(hipFree(cells));
 }
 
@@ -275,6 +401,10 @@ int main(int argc, char** argv) {
   if (mode == "modules") modules(stream, argv[1]);
   if (mode == "beside") beside(stream);
   if (mode == "turns") in_turn(stream);
+  if (mode == "text") text(stream);
+  if (mode == "rows") rows(stream);
+  if (mode == "forms") forms(stream);
+  if (mode == "resources") resources(stream);
   HIP(hipStreamDestroy(stream));
   std::printf("%s %u\n", mode.c_str(), sum);
 }
