@@ -34,6 +34,10 @@ namespace model::abi {
 
 inline constexpr std::size_t kMaxCachedImages = 8;  // parsed code objects that an instance remembers
 
+// Limits of a device before a program sets them.
+inline constexpr std::size_t kHeapBytes = std::size_t{8} << 20, kStackBytes = 16384;
+inline constexpr std::size_t kPrintfBytes = std::size_t{1} << 20;
+
 inline constexpr int kLowestPriority = 1, kHighestPriority = -1;  // of streams, as on AMD's runtime
 
 // The state that HIP keeps for each host thread.
@@ -72,8 +76,10 @@ struct InProcess::State {
   std::map<ObjectId, LoadedCode> code;                              // of live modules
   std::shared_ptr<HostcallService> hostcalls;                       // made for the first device image
   std::map<std::pair<ThreadState*, int>, ObjectId> thread_streams;  // hipStreamPerThread, by thread and device
-  std::string load_error;                     // why the last image that failed could not be loaded, for people
-  std::map<Address, unsigned> host_flags;     // of hipHostMalloc's memory, by its beginning
+  std::string load_error;                  // why the last image that failed could not be loaded, for people
+  std::map<Address, unsigned> host_flags;  // of hipHostMalloc's memory, by its beginning
+  std::map<hipLimit_t, std::size_t> limits = {
+      {hipLimitMallocHeapSize, kHeapBytes}, {hipLimitStackSize, kStackBytes}, {hipLimitPrintfFifoSize, kPrintfBytes}};
   std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
   // Look-ups between host symbols and the kernels and variables of a program's own code; null: no such code.
   ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;

@@ -232,4 +232,21 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 
+// Limits are remembered and have no effect. No documentation says that a capture forbids the call.
+hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
+  return call([&](State& state) {
+    const auto found = state.limits.find(limit);
+    return found == state.limits.end() ? Status::kInvalidValue : put(value, found->second);
+  });
+}
+
+hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
+  return call([&](State& state) {
+    const auto found = state.limits.find(limit);
+    if (found == state.limits.end()) return Status::kInvalidValue;
+    found->second = value;
+    return Status::kSuccess;
+  });
+}
+
 HGMODEL_FUNCTIONS_END

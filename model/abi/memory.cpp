@@ -298,12 +298,14 @@ hipError_t hipMemsetD2D32Async(hipDeviceptr_t dst, size_t pitch, unsigned int va
   return call([&](State& state) { return fill(state, rows(dst, pitch, value, width, height, 4), stream, true); });
 }
 
-// Makes memory of the process known to HIP; its addresses stay the same.
+// Makes memory of the process known to HIP; its addresses stay the same. Both calls are unsafe while a stream captures,
+// as hipHostMalloc and hipHostFree are: 7.2, and CUDA 13.0 on an H200, do both alike.
 hipError_t hipHostRegister(void* pointer, size_t size, unsigned int flags) {
   return call([&](State& state) {
     constexpr unsigned kFlags = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory |
                                 hipHostRegisterReadOnly | hipExtHostRegisterCoarseGrained | hipExtHostRegisterUncached;
     if (pointer == nullptr || size == 0 || (flags & ~kFlags) != 0) return Status::kInvalidValue;
+    if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
     if (!state.runtime.memory().is_foreign_host(to_address(pointer))) {
       const Allocation* found = state.runtime.memory().find(to_address(pointer));
       if (found != nullptr && (found->kind == MemoryKind::kPageable || found->registered)) {
@@ -319,6 +321,7 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned int flags) {
 hipError_t hipHostUnregister(void* pointer) {
   return teardown([&](State& state) {
     if (pointer == nullptr) return Status::kInvalidValue;
+    if (const Status refused = refuse_unsafe_call(state); refused != Status::kSuccess) return refused;
     const Allocation* found = state.runtime.memory().find(to_address(pointer));
     if (found != nullptr && found->registered) {
       const Status synchronized = state.runtime.synchronize_device();

@@ -1,7 +1,7 @@
-// Functions that programs call around their work, libhgmodel.so only: properties in their older form, limits, flags,
+// Functions that programs call around their work, libhgmodel.so only: properties in their older form, flags,
 // contexts, names, and functions by name. Sources: HIP's header documentation; catch/unit/device, catch/unit/context.
 //
-// Flags and limits are remembered and have no effect. A context stands for its device: the driver interface's current
+// Flags are remembered and have no effect. A context stands for its device: the driver interface's current
 // context of a thread is the runtime's current device of that thread.
 #include <algorithm>
 #include <cstdio>
@@ -18,13 +18,9 @@
 namespace model::abi {
 namespace {
 
-constexpr std::size_t kHeapBytes = std::size_t{8} << 20, kStackBytes = 16384, kPrintfBytes = std::size_t{1} << 20;
-
 // The settings of the process. The instance's lock guards them.
 struct Choices {
   unsigned device_flags = hipDeviceScheduleAuto;
-  std::map<hipLimit_t, std::size_t> limits = {
-      {hipLimitMallocHeapSize, kHeapBytes}, {hipLimitStackSize, kStackBytes}, {hipLimitPrintfFifoSize, kPrintfBytes}};
   std::map<int, int> primary_contexts;  // by device: how often its context is retained
 };
 Choices& choices() {
@@ -124,22 +120,6 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
 
 hipError_t hipGetDeviceFlags(unsigned int* flags) {
   return call([&](State&) { return put(flags, choices().device_flags); });
-}
-
-hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
-  return call([&](State&) {
-    const auto found = choices().limits.find(limit);
-    return found == choices().limits.end() ? Status::kInvalidValue : put(value, found->second);
-  });
-}
-
-hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
-  return call([&](State&) {
-    const auto found = choices().limits.find(limit);
-    if (found == choices().limits.end()) return Status::kInvalidValue;
-    found->second = value;
-    return Status::kSuccess;
-  });
 }
 
 hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {

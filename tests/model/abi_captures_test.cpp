@@ -114,6 +114,35 @@ TEST_F(CapturesTest, UnsafeCallsAreRefusedAndMakeItInvalid) {
   EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
 }
 
+TEST_F(CapturesTest, HostMemoryIsUnsafeAndMemoryInformationAndLimitsAreNot) {
+  static char registered[64], fresh[64];
+  void* pinned = nullptr;
+  hipGraph_t graph = nullptr;
+  std::size_t unused = 0, total = 0;
+  EXPECT_HIP(api.hipHostRegister(registered, sizeof registered, 0));
+  begin();
+  EXPECT_HIP(api.hipMemGetInfo(&unused, &total));
+  EXPECT_HIP(api.hipDeviceSetLimit(hipLimitStackSize, 2048));
+  EXPECT_EQ(status(), hipStreamCaptureStatusActive);
+  EXPECT_EQ(api.hipHostMalloc(&pinned, 64, 0), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  begin();
+  EXPECT_EQ(api.hipHostRegister(fresh, sizeof fresh, 0), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  begin();
+  EXPECT_EQ(api.hipHostUnregister(registered), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status(), hipStreamCaptureStatusInvalidated);
+  EXPECT_EQ(api.hipStreamEndCapture(stream, &graph), hipErrorStreamCaptureInvalidated);
+  begin(hipStreamCaptureModeRelaxed);
+  EXPECT_HIP(api.hipHostUnregister(registered));
+  EXPECT_EQ(status(), hipStreamCaptureStatusActive);
+  std::size_t stack = 0;
+  EXPECT_HIP(api.hipDeviceGetLimit(&stack, hipLimitStackSize));
+  EXPECT_EQ(stack, 2048u);
+}
+
 TEST_F(CapturesTest, BlockingCallsAreRefused) {
   void *a = allocate(), *b = allocate();
   begin(hipStreamCaptureModeRelaxed);

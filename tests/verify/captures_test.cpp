@@ -208,9 +208,12 @@ RC_GTEST_PROP(P7, CaptureFollowsItsStateMachine, ()) {
 TEST(P7, EveryRuleIsWhatTheModelAnswers) {
   ModelPlatform model;
   for (const char* commands :
-       {"capture s0", "capture s1\ncapture s1", "endcapture s1 g0",
+       {"capture s0",
+        "capture s1\ncapture s1",
+        "endcapture s1 g0",
         "capture s1\nquery s1\ncapture_info s1\nendcapture s1 g0",
-        "capture s1\nsync device\nendcapture s1 g0\ncapture s1\nendcapture s1 g0", "capture s2\ncapture_info s0",
+        "capture s1\nsync device\nendcapture s1 g0\ncapture s1\nendcapture s1 g0",
+        "capture s2\ncapture_info s0",
         "capture s2\non s0 memset dst=b0+0 value=1 width=4\nendcapture s2 g0",
         "capture s1\nrecord v0 s1\nwait s2 v0\nendcapture s2 g0\non s2 memset dst=b0+0 value=1 width=4\nendcapture s1 "
         "g0",
@@ -218,10 +221,16 @@ TEST(P7, EveryRuleIsWhatTheModelAnswers) {
         "capture s1\ncapture s2\nrecord v0 s1\nwait s2 v0\nendcapture s1 g0\nendcapture s2 g0",
         "record v0 s2\nsync v0\ncapture s1\nwait s1 v0\nendcapture s1 g0",
         "capture s1 mode=thread\nunsafe thread=1\nunsafe",
+        "capture s1\nunsafe call=host_malloc\nendcapture s1 g0",
+        "capture s1\nunsafe call=host_register\nendcapture s1 g0",
+        "capture s1 mode=relaxed\nunsafe call=host_malloc\nunsafe call=host_register\nendcapture s1 g0",
+        "capture s1\nunsafe call=memory_info\nunsafe call=device_limit\nendcapture s1 g0",
         "capture_mode relaxed thread=1\ncapture s1\nunsafe thread=1\ncapture_mode global thread=1\nunsafe thread=1",
-        "capture s1\nendcapture s1 g0 thread=1\nendcapture s1 g0", "capture s1\nrecord v0 s1\nwait s2 v0\ndestroy s2",
+        "capture s1\nendcapture s1 g0 thread=1\nendcapture s1 g0",
+        "capture s1\nrecord v0 s1\nwait s2 v0\ndestroy s2",
 
-        "capture s1\ndestroy s1\ncapture s2\nendcapture s2 g0", "elapsed v0 v1",
+        "capture s1\ndestroy s1\ncapture s2\nendcapture s2 g0",
+        "elapsed v0 v1",
         "capture s1\non s1 host tag=1\non s1 host tag=2\ncapture_after s1 n0\non s1 host tag=3\ncapture_info s1\n"
         "capture_after s1 n1 add\ncapture_info s1\ncapture_after s1 none\ncapture_info s1\nendcapture s1 g0"}) {
     const Program program = with_objects(commands);

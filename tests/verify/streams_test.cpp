@@ -1,5 +1,6 @@
 // Streams, eager work and capture in programs: the text of every command, the valid commands, and the answers that the
 // rules of capture give.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "programs.h"
@@ -164,6 +165,13 @@ TEST(CaptureRules, TheModesSayWhoseUnsafeCallsAreForbidden) {
   EXPECT_EQ(answer_to_last("capture s1 mode=relaxed\nunsafe"), kAnswerSuccess);
   EXPECT_EQ(answer_to_last("capture_mode relaxed\ncapture s1\nunsafe"), kAnswerSuccess);
   EXPECT_EQ(answer_to_last("capture_mode thread thread=1\ncapture s1\nunsafe thread=1"), kAnswerSuccess);
+  for (const char* call : {"host_malloc", "host_register"}) {
+    EXPECT_EQ(answer_to_last(fmt::format("capture s1\nunsafe call={}", call)), kAnswerUnsupported);
+    EXPECT_EQ(answer_to_last(fmt::format("capture s1 mode=relaxed\nunsafe call={}", call)), kAnswerSuccess);
+  }
+  for (const char* call : {"memory_info", "device_limit"}) {
+    EXPECT_EQ(answer_to_last(fmt::format("capture s1\nunsafe call={}", call)), kAnswerSuccess);
+  }
 }
 
 TEST(CaptureRules, TheModeDoesNotMatterToWorkOfTheNullStreamThatTheHostWaitsFor) {

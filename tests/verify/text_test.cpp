@@ -203,6 +203,8 @@ constexpr std::string_view kEveryCommand[] = {
     "capture_mode thread thread=2",
     "unsafe",
     "unsafe thread=1",
+    "unsafe call=host_malloc thread=1",
+    "unsafe call=device_limit",
     "graph_memory used_high reset",
     "fail_below 1 allocation",
     "device_memory 67108864",

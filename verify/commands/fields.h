@@ -247,6 +247,7 @@ struct ChoiceKey {
   std::string_view noun;          // "a mode": "a mode is global, thread or relaxed"
   std::string_view feature;       // ends in a space: the word is appended; else one feature for all words; may be empty
   bool fallback_feature = false;  // the fallback is counted as well
+  std::string_view attribute = {};  // of the command's events that the word sets (verify/quirks/attributes.inc)
 };
 // "flags=auto_free,upload": bits and their words.
 template <class At, class Words>

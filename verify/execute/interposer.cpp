@@ -21,7 +21,8 @@ thread_local Interposer::Turn* t_turn = nullptr;
 
 constexpr bool gives_back(Function function) {
   const std::string_view name = kNames[static_cast<std::size_t>(function)];
-  return name.ends_with("Destroy") || name.starts_with("hipFree") || name == "hipHostFree";
+  return name.ends_with("Destroy") || name.starts_with("hipFree") || name == "hipHostFree" ||
+         name == "hipHostUnregister";
 }
 
 // ---- arguments that are passed as copies and poisoned

@@ -133,6 +133,25 @@ hipError_t unsafe_call() {
   return error == hipSuccess ? hipFree(memory) : error;
 }
 )",
+    R"(// A call that captures may forbid.
+hipError_t pinned_call() {
+  void* memory = nullptr;
+  const hipError_t error = hipHostMalloc(&memory, 64, 0);
+  return error == hipSuccess ? hipHostFree(memory) : error;
+}
+)",
+    R"(// A call that captures may forbid.
+hipError_t register_call() {
+  static char memory[64];
+  const hipError_t error = hipHostRegister(memory, sizeof memory, 0);
+  return error == hipSuccess ? hipHostUnregister(memory) : error;
+}
+)",
+    R"(hipError_t memory_info_call() {
+  size_t unused = 0, total = 0;
+  return hipMemGetInfo(&unused, &total);
+}
+)",
     R"(// The device code of this program, which hipcc puts at the beginning of a page: an image for hipModuleLoadData.
 const void* own_code() {
   const void* code = nullptr;

@@ -19,6 +19,9 @@ enum class HelperFunction : std::uint8_t {
   kThread,
   kCaptured,
   kUnsafe,
+  kUnsafePinned,
+  kUnsafeRegister,
+  kMemoryInfo,
   kOwnCode,
   kOfModule,
   kContext

@@ -254,7 +254,7 @@ void StreamsDraft::act_during_capture() {
   const std::vector<Id> streams = capturing();
   if (streams.empty()) return;
   const Id stream = pick(streams);
-  const std::uint64_t draw = choices_.below(100);
+  const std::uint64_t draw = choices_.below(104);
   if (swarm_.stream_memory && choices_.percent(25)) {
     in_capture(stream);
   } else if (draw < 52) {
@@ -274,6 +274,8 @@ void StreamsDraft::act_during_capture() {
   } else if (draw < 95) {
     const Id other = pick(state_.live_streams());
     if (state_.capture_of(other) == nullptr && state_.answer(Enqueue{other, EmptyParams{}, 0}).status == 0) work(other);
+  } else if (draw < 99) {
+    call_beside();
   } else if (swarm_.forbidden) {
     forbidden();
     // Memory of a capture that became invalid is freed there now: by chance alone it would hardly ever be.
@@ -320,6 +322,11 @@ void StreamsDraft::launch_into(Id stream) {
   const Id exec = pick(execs);
   const std::vector<ByteRange> ranges = state_.exec(exec)->graph.ranges();
   if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take(Launch{exec, stream});
+}
+
+void StreamsDraft::call_beside() {
+  const UnsafeCall call{static_cast<BesideCall>(choices_.below(kBesideCalls.size())), other_thread()};
+  if (swarm_.forbidden || state_.answer(call).status == 0) take(call);
 }
 
 // Destroys an object that is none of a capture.

@@ -50,6 +50,8 @@ class StreamsDraft : protected NodesDraft {
   void launch_into(Id stream);
   void change_dependencies(Id stream);
   [[nodiscard]] bool waits(Enqueue work);
+  // A call of the rest of the process; one that HIP refuses only in programs with refusals.
+  void call_beside();
   void destroy_beside();
   void forbidden();
   void join_everything(const CaptureState& capture);

@@ -74,7 +74,7 @@ struct LettersOfField {
   std::string operator()(const FieldOf<NameField, NodeNameField> auto& f) const { return {f.letter}; }
   std::string operator()(const FieldOf<TargetField> auto& f) const { return std::string(f.letters); }
   std::string operator()(const FieldOf<NameOrWordField, NodeOfTargetField, NumberField, ChoiceField, ErrorCaseField,
-                                       MovesField, NumberKey> auto&) const {
+                                       MovesField, NumberKey, ChoiceKey> auto&) const {
     return {};
   }
 };

@@ -56,13 +56,16 @@ struct EventsOfField {
   void operator()(const FixedWord&) const {}
   void operator()(const FieldOf<WordByFlag> auto& words) const { flag(words.attribute, value_at(words.at, c)); }
   void operator()(const FieldOf<FlagKey> auto& f) const { flag(f.attribute, value_at(f.at, c)); }
+  void operator()(const FieldOf<ChoiceKey> auto& f) const {
+    if (!f.attribute.empty()) out.set(find_attribute(f.attribute).value(), static_cast<int>(value_at(f.at, c)));
+  }
   void operator()(const FieldOf<NodeAttributesKey> auto& f) const { out.attributes(value_at(f.at, c)); }
 
   // No trigger is about these fields.
   void operator()(
       const FieldOf<NameOrWordField, NodesField, NumberField, ChoiceField, FunctionField, ErrorCaseField, MovesField,
                     PoolAttributeField, NameKey, NumberKey, OptionalNumberKey, PriorityKey, NodesKey, IntoGraphKey,
-                    ChoiceKey, FlagsKey, ContentsKey, ParamsField, NodeOfTargetField> auto&) const {}
+                    FlagsKey, ContentsKey, ParamsField, NodeOfTargetField> auto&) const {}
 };
 
 bool emit(EventEmitter& out, const Named& object) {

@@ -89,12 +89,23 @@ struct ExchangeCaptureMode {
   }
   bool operator==(const ExchangeCaptureMode&) const = default;
 };
-// hipMalloc of a few bytes, then hipFree if hipMalloc succeeded: a call that a capture may forbid.
+// The calls of a process beside its captures. Captures may forbid the ones before kMemoryInfo.
+enum class BesideCall : std::uint8_t { kMalloc, kHostMalloc, kHostRegister, kMemoryInfo, kDeviceLimit };
+inline constexpr std::array<std::string_view, 5> kBesideCalls = {"malloc", "host_malloc", "host_register",
+                                                                 "memory_info", "device_limit"};
+// An allocation is freed, and registered memory unregistered, if the first call succeeded.
 struct UnsafeCall {
+  BesideCall call = BesideCall::kMalloc;
   Id thread = 0;
   static constexpr auto spec() {
-    return describe_command("unsafe", "`hipMalloc` of a few bytes, and `hipFree`: a call that a capture may forbid.",
-                            drawn(Topic::kForbidden, 1), kDescribedByFields, field::thread_key(&UnsafeCall::thread));
+    return describe_command(
+        "unsafe",
+        "A call that a capture may forbid: `hipMalloc` of a few bytes and `hipFree`, `hipHostMalloc` and "
+        "`hipHostFree`, or `hipHostRegister` and `hipHostUnregister`. No capture forbids `hipMemGetInfo` and "
+        "`hipDeviceSetLimit`.",
+        drawn(Topic::kForbidden, 1), kDescribedByFields,
+        ChoiceKey{"call", &UnsafeCall::call, kBesideCalls, "a call", "unsafe ", true, "unsafe_call"},
+        field::thread_key(&UnsafeCall::thread));
   }
   bool operator==(const UnsafeCall&) const = default;
 };

@@ -61,6 +61,21 @@ void check_capture_status(Exporter& out, const CaptureInfo& c, const std::string
   }
 }
 
+std::string call_beside(Exporter& out, BesideCall call) {
+  if (call == BesideCall::kDeviceLimit) return "hipDeviceSetLimit(hipLimitStackSize, 2048)";
+  struct Helper {
+    HelperFunction function;
+    const char* call;
+  };
+  static constexpr Helper kHelpers[] = {{HelperFunction::kUnsafe, "unsafe_call()"},
+                                        {HelperFunction::kUnsafePinned, "pinned_call()"},
+                                        {HelperFunction::kUnsafeRegister, "register_call()"},
+                                        {HelperFunction::kMemoryInfo, "memory_info_call()"}};
+  const Helper& helper = kHelpers[static_cast<std::size_t>(call)];
+  out.text().need(helper.function);
+  return helper.call;
+}
+
 }  // namespace
 
 template <>
@@ -135,8 +150,7 @@ void export_command(Exporter& out, const ExchangeCaptureMode& c) {
 
 template <>
 void export_command(Exporter& out, const UnsafeCall& c) {
-  out.text().need(HelperFunction::kUnsafe);
-  out.call(out.text().on_thread(c.thread, "unsafe_call()"));
+  out.call(out.text().on_thread(c.thread, call_beside(out, c.call)));
 }
 
 template void export_family(CapturesCommands, Exporter&, const Command&);

@@ -207,7 +207,7 @@ constexpr Traits kTraits<UnsafeCall>{kLegalInCapture, kAnswers, kNeverRefused, k
 
 template <>
 CaptureAnswer answer(const State& state, const UnsafeCall& c) {
-  return answer_to_unsafe(state, c.thread);
+  return c.call < BesideCall::kMemoryInfo ? answer_to_unsafe(state, c.thread) : refuse(kAnswerSuccess);
 }
 
 template <>

@@ -12,7 +12,7 @@ namespace verify {
 
 namespace {
 
-constexpr std::size_t kUnsafeBytes = 64;
+constexpr std::size_t kUnsafeBytes = 64, kStackBytes = 2048;
 
 hipStreamCaptureMode hip_mode(CaptureMode mode) {
   static constexpr hipStreamCaptureMode kModes[] = {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal,
@@ -28,6 +28,44 @@ std::string name_of(hipStreamCaptureStatus status) {
   return status == hipStreamCaptureStatusNone          ? "none"
          : status == hipStreamCaptureStatusInvalidated ? "invalidated"
                                                        : "active";
+}
+
+// The function that the call needs and the runtime lacks; or null.
+const char* lacking_beside(const hip::Api& api, BesideCall call) {
+  if (call == BesideCall::kHostRegister && api.hipHostRegister == nullptr) return "hipHostRegister";
+  if (call == BesideCall::kMemoryInfo && api.hipMemGetInfo == nullptr) return "hipMemGetInfo";
+  return call == BesideCall::kDeviceLimit && api.hipDeviceSetLimit == nullptr ? "hipDeviceSetLimit" : nullptr;
+}
+
+hip::Status register_memory(Run& run) {
+  const hip::Api& api = run.context.api;
+  const hip::DeviceAddress address = run.platform.allocate_pageable(kUnsafeBytes);
+  void* memory = reinterpret_cast<void*>(address);
+  hip::Status status = hip::call<&hip::Api::hipHostRegister>(api, memory, kUnsafeBytes, hipHostRegisterDefault);
+  if (status) status = hip::call<&hip::Api::hipHostUnregister>(api, memory);
+  run.platform.free_pageable(address);
+  return status;
+}
+
+hip::Status make_call(Run& run, BesideCall call) {
+  const hip::Api& api = run.context.api;
+  void* memory = nullptr;
+  std::size_t unused = 0, total = 0;
+  switch (call) {
+    case BesideCall::kMalloc:
+      if (hip::Status s = hip::call<&hip::Api::hipMalloc>(api, &memory, kUnsafeBytes); !s) return s;
+      return hip::call<&hip::Api::hipFree>(api, memory);
+    case BesideCall::kHostMalloc:
+      if (hip::Status s = hip::call<&hip::Api::hipHostMalloc>(api, &memory, kUnsafeBytes, 0); !s) return s;
+      return hip::call<&hip::Api::hipHostFree>(api, memory);
+    case BesideCall::kHostRegister:
+      return register_memory(run);
+    case BesideCall::kMemoryInfo:
+      return hip::call<&hip::Api::hipMemGetInfo>(api, &unused, &total);
+    case BesideCall::kDeviceLimit:
+      break;
+  }
+  return hip::call<&hip::Api::hipDeviceSetLimit>(api, hipLimitStackSize, kStackBytes);
 }
 
 hip::Status begin_into(Run& run, const BeginCapture& c) {
@@ -207,16 +245,11 @@ hip::Status run_command(Run& run, const ExchangeCaptureMode& c) {
   return status;
 }
 
-// hipMalloc is a call that a capture may forbid.
 template <>
 hip::Status run_command(Run& run, const UnsafeCall& c) {
+  if (const char* lacking = lacking_beside(run.context.api, c.call)) return run.unsupported(lacking);
   run.graph_memory.show_live();
-  const hip::Api& api = run.context.api;
-  return run.on_thread(c.thread, [&]() -> hip::Status {
-    void* memory = nullptr;
-    if (hip::Status status = hip::call<&hip::Api::hipMalloc>(api, &memory, kUnsafeBytes); !status) return status;
-    return hip::call<&hip::Api::hipFree>(api, memory);
-  });
+  return run.on_thread(c.thread, [&] { return make_call(run, c.call); });
 }
 
 template struct FamilyRun<CapturesCommands>;

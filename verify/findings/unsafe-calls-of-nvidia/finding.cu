@@ -1,4 +1,4 @@
-// Beside a capture, NVIDIA refuses hipGraphExecDestroy and hipMallocAsync of other streams by mode and thread.
+// Beside a capture, NVIDIA refuses hipGraphExecDestroy, hipDeviceSetLimit and hipMallocAsync of other streams.
 // The story: finding.toml.
 #include "../check.cuh"
 
@@ -19,6 +19,9 @@ int main() {
   check("status of cudaStreamEndCapture", cudaSuccess, cudaStreamEndCapture(stream, &captured));
   MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   check("status of cudaMallocAsync", cudaSuccess, cudaMallocAsync(&memory, 64, other));
+  check("status of cudaStreamEndCapture", cudaSuccess, cudaStreamEndCapture(stream, &captured));
+  MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  check("status of cudaDeviceSetLimit", cudaSuccess, cudaDeviceSetLimit(cudaLimitStackSize, 2048));
   check("status of cudaStreamEndCapture", cudaSuccess, cudaStreamEndCapture(stream, &captured));
   return verdict();
 }
