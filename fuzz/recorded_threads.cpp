@@ -72,6 +72,33 @@ void each_number(LogWords words, const Take& take) {
   }
 }
 
+// The objects that lines make, and the handles and addresses of those that they end.
+struct Results {
+  MadeObjects made;
+  std::set<std::uint64_t> ended;
+};
+
+class Effects {
+ public:
+  explicit Effects(std::string_view line) : words_(line), verb_(words_.word()) {}
+  [[nodiscard]] Results results() const {
+    Results results;
+    if (const Made made = made_by(verb_, words_); made.object != 0) results.made[made.object] = made.bytes;
+    if (const std::uint64_t ended = ended_by(verb_, words_); ended != 0) results.ended.insert(ended);
+    return results;
+  }
+  // Whether the line names an object that earlier lines make, or makes one where they end one.
+  [[nodiscard]] bool needs(const Results& earlier) const {
+    bool needs = earlier.ended.contains(made_by(verb_, words_).object);
+    each_number(words_, [&](std::uint64_t number) { needs = needs || object_at(earlier.made, number) != 0; });
+    return needs;
+  }
+
+ private:
+  LogWords words_;
+  std::string verb_;
+};
+
 }  // namespace
 
 void ThreadsOfLog::line(std::string_view text) {
@@ -115,7 +142,7 @@ void ThreadsOfLog::begins(std::uint64_t stream) {
 }
 
 void ThreadsOfLog::of_capture(const Line& line) {
-  if (touches_held(line)) put_held();
+  if (touches_held(line)) put_needed(line);
   take_(line.text);
   LogWords words(line.text);
   const std::string verb = words.word();
@@ -153,16 +180,17 @@ void ThreadsOfLog::hold(const Line& line) {
   if (const std::uint64_t ended = ended_by(verb, words); ended != 0) ended_.insert(ended);
 }
 
+bool ThreadsOfLog::is_captured_work(const Line& line) const {
+  LogWords words(line.text);
+  return words.word() == "work" && captured_.contains(words.number());
+}
+
 bool ThreadsOfLog::touches_held(const Line& line) const {
   if (held_.empty()) return false;
-  LogWords words(line.text);
-  const std::string verb = words.word();
-  const bool captured = verb == "work" && captured_.contains(LogWords(words).number());
-  if (!captured && std::ranges::any_of(line.uses, [this](std::uint64_t object) { return used_.contains(object); }))
+  if (!is_captured_work(line) &&
+      std::ranges::any_of(line.uses, [this](std::uint64_t object) { return used_.contains(object); }))
     return true;
-  bool touches = ended_.contains(made_by(verb, words).object);
-  each_number(words, [&](std::uint64_t number) { touches = touches || object_at(made_, number) != 0; });
-  return touches;
+  return Effects(line.text).needs({made_, ended_});
 }
 
 std::vector<ThreadsOfLog::Line> ThreadsOfLog::take_held() {
@@ -172,14 +200,43 @@ std::vector<ThreadsOfLog::Line> ThreadsOfLog::take_held() {
   return std::exchange(held_, {});
 }
 
-void ThreadsOfLog::put_held() {
-  for (const Line& line : take_held()) take_(line.text);
+void ThreadsOfLog::put_needed(const Line& line) {
+  std::vector<Line> held = take_held();
+  std::vector<bool> needed(held.size());
+  std::vector<Results> results;
+  for (const Line& each : held) results.push_back(Effects(each.text).results());
+  std::vector<const Line*> open{&line};  // lines whose needs are still to be looked for
+  while (!open.empty()) {
+    const Line& later = *open.back();
+    open.pop_back();
+    const Effects effects(later.text);
+    const bool held_before = &later != &line;
+    const bool captured = !held_before && is_captured_work(line);
+    for (std::size_t i = 0; i < held.size() && &held[i] != &later; ++i) {
+      if (needed[i]) continue;
+      const Line& earlier = held[i];
+      const bool same_thread = held_before && earlier.thread == later.thread;
+      const bool shared = !captured && std::ranges::any_of(later.uses, [&](std::uint64_t object) {
+        return std::ranges::find(earlier.uses, object) != earlier.uses.end();
+      });
+      if (!same_thread && !shared && !effects.needs(results[i])) continue;
+      needed[i] = true;
+      open.push_back(&earlier);
+    }
+  }
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (needed[i]) {
+      take_(held[i].text);
+    } else {
+      hold(held[i]);
+    }
+  }
 }
 
 void ThreadsOfLog::release() {
   open_.clear();
   captured_.clear();
-  put_held();
+  for (const Line& line : take_held()) take_(line.text);
 }
 
 // A held line may begin the next capture.

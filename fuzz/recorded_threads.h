@@ -5,8 +5,9 @@
 // lines of other threads may as well come behind it: they are put there. Each thread keeps its order, and lines outside
 // of captures keep theirs. A line that is put behind is held until then.
 // - If a line of the capturing thread names an object that a held line makes, or makes one at an address that a held
-//   line frees, the held lines come before it. So they do if it names an object that a held line names, unless it is
-//   work that is captured.
+//   line frees, that held line comes before it. So it does if both name the same object, unless the capturing thread's
+//   line is work that is captured. With a held line come the earlier ones of its thread, and those that it needs in the
+//   same way.
 // - If another thread names a stream or an event of the capture, the order from there to the next capture is the log's.
 //   Streams join a capture by waiting for its events. A thread may begin a capture while it captures: lines are held
 //   until both have ended.
@@ -50,10 +51,11 @@ class ThreadsOfLog {
   void begins(std::uint64_t stream);
   void hold(const Line& line);
   [[nodiscard]] std::vector<Line> take_held();
-  void put_held();
+  void put_needed(const Line& line);
   void release();
   void go_on();
   [[nodiscard]] bool touches_held(const Line& line) const;
+  [[nodiscard]] bool is_captured_work(const Line& line) const;
 
   const std::function<void(std::string_view)> take_;
   std::uint64_t thread_ = 0;          // that captures

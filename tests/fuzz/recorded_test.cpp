@@ -168,6 +168,21 @@ TEST(ThreadsOfLog, TheCaptureGoesOnBehindLinesThatItNeeded) {
                           "endcapture a0 d0", "graph c0"));
 }
 
+TEST(ThreadsOfLog, OnlyTheLinesThatTheCaptureNeedsComeBeforeIt) {
+  EXPECT_THAT(ordered({"graph 900", "capture a0 1", "@ 1 capture b0 1", "@ 2 graph c0", "@ 2 gone graph 900",
+                       "@ 1 work b0 empty", "@ 2 graph c1", "graph 900", "endcapture a0 d0", "@ 1 endcapture b0 d1"}),
+              ElementsAre("graph 900", "capture a0 1", "graph c0", "gone graph 900", "graph 900", "endcapture a0 d0",
+                          "capture b0 1", "work b0 empty", "endcapture b0 d1", "graph c1"));
+}
+
+TEST(ThreadsOfLog, AHeldLineBringsWhatItNeedsOfOtherThreads) {
+  EXPECT_THAT(
+      ordered({"capture a0 1", "@ 1 alloc device b000 100", "@ 2 graph c0", "@ 2 work e0 fill b000 0 1 10 1 0",
+               "@ 3 graph c1", "@ 2 alloc device d000 100", "work a0 fill d000 0 1 10 1 0", "endcapture a0 d0"}),
+      ElementsAre("capture a0 1", "alloc device b000 100", "graph c0", "work e0 fill b000 0 1 10 1 0",
+                  "alloc device d000 100", "work a0 fill d000 0 1 10 1 0", "endcapture a0 d0", "graph c1"));
+}
+
 TEST(ThreadsOfLog, ACaptureThatCannotBeEndedIsOver) {
   EXPECT_THAT(ordered({"capture a0 1", "@ 1 graph c0", "failed hipStreamEndCapture 385 a0", "sync device 0"}),
               ElementsAre("capture a0 1", "failed hipStreamEndCapture 385 a0", "graph c0", "sync device 0"));

@@ -134,7 +134,7 @@ void collectives(std::array<Rank, kThreads>& ranks, unsigned number, unsigned st
 }
 
 void beside(Rank& rank, const std::atomic<bool>& over, unsigned steps) {
-  for (unsigned step = 0; step < steps && !over; ++step) {
+  for (unsigned step = 0; step < steps && (step == 0 || !over); ++step) {
     void* memory = nullptr;
     HIP(hipMallocAsync(&memory, 4096, rank.stream));
     HIP(hipMemsetAsync(memory, 0, 4096, rank.stream));
