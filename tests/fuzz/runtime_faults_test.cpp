@@ -16,7 +16,7 @@
 namespace {
 
 constexpr double kSeconds = 120;
-constexpr std::uint64_t kMostCommands = 12;
+constexpr std::uint64_t kMostCommands = 10, kMostCommandsOfOthers = 12;
 
 enum class Kind : std::uint8_t { kRuntime, kPatcher, kOther };
 
@@ -67,6 +67,9 @@ TEST(BindsArgumentsToTheKernel, IsNamedIsolationWhereAPatchOfAGraphShowsIt) {
 
 TEST_P(EachFaultOfACampaign, IsFoundNamedAndShrunkToFewCommandsThatAgreeWithoutIt) {
   const fuzz::Fault& fault = *fuzz::find_fault(GetParam());
+  // U18 needs a disabled node and another one, and shows only in a patch or a setter of both.
+  const bool few = fault.layer && fault.id != "U18";
+  const std::uint64_t most = few ? kMostCommands : kMostCommandsOfOthers;
   const std::uint64_t seeds = fault.patchers ? 1 : 2;
   fuzz::CampaignOptions options;
   options.setup.fault = GetParam();
@@ -80,7 +83,7 @@ TEST_P(EachFaultOfACampaign, IsFoundNamedAndShrunkToFewCommandsThatAgreeWithoutI
     EXPECT_TRUE(names(finding.property) || finding.property == "P9")
         << finding.property << ": " << finding.summary << "\n"
         << finding.program_text;
-    EXPECT_LE(finding.commands, kMostCommands) << finding.program_text;
+    EXPECT_LE(finding.commands, most) << finding.program_text;
     const auto parsed = verify::parse_program(finding.program_text);
     ASSERT_TRUE(std::holds_alternative<verify::Program>(parsed)) << finding.program_text;
     EXPECT_EQ(judge({}, std::get<verify::Program>(parsed)), verify::VerdictKind::kAgree) << finding.program_text;

@@ -76,6 +76,12 @@ TEST(EscapedWork, ACommandOfABlockIsNamedOnce) {
   EXPECT_THAT(said_of("repeat 3\n" + round + "destroy e1\ndestroy g1\nend"), testing::SizeIs(1));
 }
 
+TEST(EscapedWork, ACaptureMayBeginInALaterRoundOfABlock) {
+  EXPECT_THAT(said_of(kBesideBegin + "repeat 2\n" + kBesideEnd + "destroy g1\n" + kBesideBegin + "end\n" +
+                      kEscapedWork + "endcapture s1 g9\n"),
+              testing::SizeIs(1));
+}
+
 TEST(EscapedWork, TheSentencesHaveABound) {
   std::string work;
   for (std::size_t i = 0; i < kMostEscapes + 2; ++i) work += kEscapedWork;

@@ -46,6 +46,13 @@ bool differs_in_bad_call(const Program& program, const std::optional<Divergence>
          std::holds_alternative<BadCall>(program.steps[divergence->step].command);
 }
 
+// Whether the first difference is a read of memory that exists, which the subject refuses as no memory.
+bool hides_memory(const Program& program, const RunPair& pair) {
+  return pair.divergence && pair.divergence->effect == Effect::kStatus &&
+         pair.divergence->status == hipErrorInvalidValue && pair.divergence->step < program.steps.size() &&
+         std::holds_alternative<Read>(program.steps[pair.divergence->step].command);
+}
+
 // A bench (of actions on systems) names the property that breaks on it itself, and no other part of the program can be
 // the cause.
 bool shows_on_a_bench(const Program& program, const std::vector<Violation>& violations) {
@@ -74,12 +81,6 @@ const RunPair& or_else(const RunPair& pair, const RunPair& other) {
 }
 
 // One divergence, and the further runs of its program that find its cause.
-// Whether the first difference is that the host cannot read memory which exists: it does not see what nodes wrote.
-bool memory_is_gone(const Program& program, const std::optional<Divergence>& divergence) {
-  return divergence && divergence->effect == Effect::kStatus && divergence->step < program.steps.size() &&
-         std::holds_alternative<Read>(program.steps[divergence->step].command);
-}
-
 class Cause {
  public:
   Cause(PairRunner& pairs, const Program& program, const RunOptions& options)
@@ -187,8 +188,6 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
     cause.reset();
   } else if (differs_in_bad_call(program_, pair.divergence)) {
     cause = PropertyId::kP11;
-  } else if (memory_is_gone(program_, pair.divergence)) {
-    cause = PropertyId::kP12;
   } else if (clean_with(keeping_what_was_passed(options_))) {
     cause = PropertyId::kP1;
   } else if (has_failures(program_) && clean_with(without_failures(options_))) {
@@ -210,6 +209,8 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
     broken.erase(PropertyId::kA2);
     later.erase(PropertyId::kA2);
     broken.insert(PropertyId::kA3);
+  } else if (hides_memory(program_, pair)) {
+    cause = PropertyId::kP12;
   }
   if (cause) judgement.broken.push_back(*cause);
   for (const std::set<PropertyId>& ids : {broken, later}) {

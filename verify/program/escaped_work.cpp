@@ -55,9 +55,7 @@ class Escapes {
 
   void take(std::size_t i) {
     const Step& step = program_.steps[i];
-    if (step.in.round == 0) {
-      std::visit([&](const auto& command) { note(command, i); }, step.command);
-    }
+    std::visit([&](const auto& command) { note(command, i); }, step.command);
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state_.apply(step.command);
   }
 
@@ -76,7 +74,10 @@ class Escapes {
     note_work(c.stream, i, state_.exec(c.exec)->graph.ranges());
   }
   void note(const Instantiate& c, std::size_t) { graphs_[c.exec] = c.graph; }
-  void note(const Update& c, std::size_t) { graphs_[c.exec] = c.graph; }
+  void note(const Update& c, std::size_t) {
+    if (update_outcome(state_.exec(c.exec)->graph, *state_.graph(c.graph)) == UpdateOutcome::kSuccess)
+      graphs_[c.exec] = c.graph;
+  }
   void note(const EndCapture& c, std::size_t i) {
     const CaptureState* capture = state_.capture_of(c.stream);
     if (capture == nullptr || !succeeds(i)) return;
@@ -90,6 +91,7 @@ class Escapes {
   }
 
   void note_work(Id stream, std::size_t i, const std::vector<ByteRange>& ranges) {
+    if (program_.steps[i].in.round != 0) return;  // the first round has told of it
     if (state_.captures().empty() || state_.capture_of(stream) != nullptr || !succeeds(i)) return;
     for (const CaptureState& capture : state_.captures()) beside_[capture.serial].push_back({i, ranges});
   }

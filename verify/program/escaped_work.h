@@ -3,7 +3,7 @@
 // whose libraries have streams of their own lose work of a step in this way.
 //
 // This is advice, not a divergence: HIP documents it, and a program may mean it. Work of a capture that fails is left
-// out, and so are later rounds of blocks and threads that run beside each other. Not followed: child graphs.
+// out, and so are later rounds of blocks and threads that run beside each other. Not followed: child graphs and clones.
 #pragma once
 
 #include <string>

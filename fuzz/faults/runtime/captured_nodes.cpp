@@ -58,6 +58,8 @@ class UnmapsWhatEscapes final : public hip::ApiLayer {
     replace().hipStreamEndCapture = end;
     replace().hipGraphInstantiate = instantiate;
     replace().hipGraphLaunch = launch;
+    replace().hipGraphDestroy = destroy_graph;
+    replace().hipGraphExecDestroy = destroy_exec;
     replace().hipDeviceSynchronize = synchronize;
     replace().hipStreamSynchronize = synchronize_stream;
   }
@@ -98,6 +100,16 @@ class UnmapsWhatEscapes final : public hip::ApiLayer {
     const auto of = self.of_exec_.find(exec);
     if (status == hipSuccess && of != self.of_exec_.end()) self.launched_.insert(of->second.begin(), of->second.end());
     return status;
+  }
+  static hipError_t destroy_graph(hipGraph_t graph) {
+    Self& self = current<Self>();
+    self.of_graph_.erase(graph);
+    return self.inner().hipGraphDestroy(graph);
+  }
+  static hipError_t destroy_exec(hipGraphExec_t exec) {
+    Self& self = current<Self>();
+    self.of_exec_.erase(exec);
+    return self.inner().hipGraphExecDestroy(exec);
   }
   static hipError_t synchronize() {
     Self& self = current<Self>();

@@ -5,7 +5,7 @@
 // arguments run. P3.
 //
 // U18 (ROCm/rocm-systems#9063). The author believed: a setter writes the packet in the node's slot. The mistake: a
-// disabled node has given its slot to the next node of the same kernel, whose packet is overwritten. P3, P2.
+// disabled node has given its slot to the next node, whose packet is overwritten. P2, P3; of a patch also A3, A4.
 //
 // U19 (ROCm/rocm-systems#10713). The author believed: arguments live as long as their executable graph, in slots that
 // nothing has to give back. The mistake: each setter takes another slot. P8.
@@ -63,8 +63,8 @@ class KernelValues {
   std::size_t bytes_ = 0;
 };
 
-// A launch runs the parameters that the nodes had at the first launch. Afterwards the nodes have their own again, so
-// that everything but the launch sees what was set.
+// Launches run older parameters than those that were set. Afterwards the nodes have their own again, so that everything
+// but the launch sees what was set.
 class RunsOldParameters : public hip::ApiLayer {
   using Self = RunsOldParameters;
 
@@ -80,13 +80,18 @@ class RunsOldParameters : public hip::ApiLayer {
   using Setter = std::function<void(hipGraphExec_t, hipGraphNode_t)>;
   // The setter of a node as it is in its graph; empty for nodes that the fault does not concern.
   virtual Setter setter_of(hipGraphNode_t node) = 0;
-  void was_set(hipGraphExec_t exec, hipGraphNode_t node, const Setter& now) {
+  [[nodiscard]] bool launched(hipGraphExec_t exec) const {
+    const auto found = execs_.find(exec);
+    return found != execs_.end() && found->second.launched;
+  }
+  // `runs`: launches run what was set.
+  void was_set(hipGraphExec_t exec, hipGraphNode_t node, const Setter& now, bool runs) {
     const auto found = execs_.find(exec);
     if (found == execs_.end() || !found->second.nodes.contains(node)) return;
     Node& changed = found->second.nodes[node];
     changed.now = now;
-    if (!found->second.launched) changed.packet = now;
-    changed.stale = found->second.launched;
+    if (runs) changed.packet = now;
+    changed.stale = !runs;
   }
 
  private:
@@ -161,18 +166,13 @@ class RunsTheRecordedPacket final : public RunsOldParameters {
   static hipError_t set(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* params) {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphExecKernelNodeSetParams(exec, node, params);
-    if (status == hipSuccess) self.was_set(exec, node, self.setter_to(*params));
+    if (status == hipSuccess) self.was_set(exec, node, self.setter_to(*params), !self.launched(exec));
     return status;
   }
 };
 
 class LosesADisabledNodesSlot final : public hip::ApiLayer {
   using Self = LosesADisabledNodesSlot;
-
-  struct Slot {
-    hipGraphNode_t node = nullptr;
-    const void* kernel = nullptr;  // a packet fits a slot of its kernel
-  };
 
   void start() override {
     slots_.clear();
@@ -187,12 +187,8 @@ class LosesADisabledNodesSlot final : public hip::ApiLayer {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
     if (status != hipSuccess) return status;
-    std::vector<Slot>& slots = self.slots_[*exec] = {};
-    for (const hipGraphNode_t each : nodes_of(self.inner(), graph)) {
-      hipKernelNodeParams params{};
-      if (!has_type(self.inner(), each, hipGraphNodeTypeKernel)) continue;
-      if (self.inner().hipGraphKernelNodeGetParams(each, &params) == hipSuccess) slots.push_back({each, params.func});
-    }
+    std::vector<hipGraphNode_t>& slots = self.slots_[*exec] = nodes_of(self.inner(), graph);
+    std::erase_if(slots, [&](hipGraphNode_t each) { return !has_type(self.inner(), each, hipGraphNodeTypeKernel); });
     std::erase_if(self.disabled_, [&](const auto& each) { return each.first == *exec; });
     return status;
   }
@@ -208,15 +204,14 @@ class LosesADisabledNodesSlot final : public hip::ApiLayer {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphExecKernelNodeSetParams(exec, node, params);
     if (status != hipSuccess || !self.disabled_.contains({exec, node})) return status;
-    const std::vector<Slot>& slots = self.slots_[exec];
-    const auto own = std::ranges::find(slots, node, &Slot::node);
-    const auto next =
-        std::find_if(own, slots.end(), [&](const Slot& slot) { return !self.disabled_.contains({exec, slot.node}); });
-    if (next != slots.end()) static_cast<void>(self.inner().hipGraphExecKernelNodeSetParams(exec, next->node, params));
+    const std::vector<hipGraphNode_t>& slots = self.slots_[exec];
+    const auto next = std::find_if(std::ranges::find(slots, node), slots.end(),
+                                   [&](hipGraphNode_t each) { return !self.disabled_.contains({exec, each}); });
+    if (next != slots.end()) static_cast<void>(self.inner().hipGraphExecKernelNodeSetParams(exec, *next, params));
     return status;
   }
 
-  std::map<hipGraphExec_t, std::vector<Slot>> slots_;
+  std::map<hipGraphExec_t, std::vector<hipGraphNode_t>> slots_;
   std::set<std::pair<hipGraphExec_t, hipGraphNode_t>> disabled_;
 };
 
@@ -255,7 +250,7 @@ class UpdatesMemsetsWithAPitch final : public RunsOldParameters {
   static hipError_t set(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphExecMemsetNodeSetParams(exec, node, params);
-    if (status == hipSuccess && params->height == 1) self.was_set(exec, node, self.setter_to(*params));
+    if (status == hipSuccess) self.was_set(exec, node, self.setter_to(*params), params->height > 1);
     return status;
   }
 };
