@@ -141,7 +141,12 @@ hipError_t ErrorScene::add_child_that_allocates() {
   hipError_t added = api.hipGraphAddMemAllocNode(&allocates, child, nullptr, 0, &memory);
   if (added != hipSuccess) return added;
   added = api.hipGraphAddMemFreeNode(&node_out, child, &allocates, 1, memory.dptr);
-  return added != hipSuccess ? added : api.hipGraphAddChildGraphNode(&node_out, graph, nullptr, 0, child);
+  if (added != hipSuccess) return added;
+  added = api.hipGraphAddChildGraphNode(&node_out, graph, nullptr, 0, child);
+  if (added == hipSuccess) return added;
+  graphs_.pop_back();  // a refused call leaves nothing
+  (void)api.hipGraphDestroy(child);
+  return added;
 }
 
 void ErrorScene::make_pools() {
