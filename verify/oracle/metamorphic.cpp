@@ -164,6 +164,9 @@ std::optional<Program> without_redundant_edges(const Program& program) {
   return fewer;
 }
 
+// Each setter may record a whole graph again.
+constexpr std::size_t kMostSetters = 64;
+
 std::optional<Program> with_setters_for_patches(const Program& program) {
   Program sets = program;
   sets.steps.clear();
@@ -172,9 +175,11 @@ std::optional<Program> with_setters_for_patches(const Program& program) {
   for (const Step& step : program.steps) {
     const auto* patch = std::get_if<Patch>(&step.command);
     if (patch != nullptr) {
-      changed = true;
       const bool in_exec = patch->target == Target::kExec;
-      for (const NodeState& node : (in_exec ? state.exec(patch->id)->graph : *state.graph(patch->id)).nodes)
+      const GraphState& graph = in_exec ? state.exec(patch->id)->graph : *state.graph(patch->id);
+      if (graph.nodes.size() > kMostSetters) return std::nullopt;
+      changed = true;
+      for (const NodeState& node : graph.nodes)
         sets.steps.push_back({SetNode{patch->target, patch->id, node.id, node.params, node.form}});
     } else {
       sets.steps.push_back(step);
