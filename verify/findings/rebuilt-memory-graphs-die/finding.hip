@@ -2,14 +2,14 @@
 // The story: finding.toml.
 #include "../check.h"
 
-static void rounds(bool memory_nodes) {
-  constexpr int kRounds = 1200, kNodes = 8;
+static void rebuild(int rounds, bool memory_nodes) {
+  constexpr int kNodes = 8;
   alarm(120);  // a busy machine is slow
   hipStream_t stream = nullptr;
   void* memory = nullptr;
   MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
   if (!memory_nodes) MUST(hipMalloc(&memory, 64));
-  for (int round = 0; round < kRounds; round++) {
+  for (int round = 0; round < rounds; round++) {
     hipGraph_t graph = nullptr;
     hipGraphExec_t exec = nullptr;
     MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
@@ -28,8 +28,11 @@ static void rounds(bool memory_nodes) {
 }
 
 int main() {
-  in_child("1200 rounds of graphs with memsets", [] { rounds(false); });
+  in_child("300 rounds of graphs with memsets", [] { rebuild(300, false); });
   if (verdict() != 0) return 2;  // the case is about memory nodes
-  in_child("1200 rounds of graphs with allocations", [] { rounds(true); });
+  // Five of eight processes died; on a busy machine fewer do.
+  for (int run = 0; run < 3 && verdict() == 0; run++) {
+    in_child("1200 rounds of graphs with allocations", [] { rebuild(1200, true); });
+  }
   return verdict();
 }
