@@ -15,7 +15,8 @@ static void rebuild(int rounds, bool memory_nodes) {
     MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
     for (int i = 0; i < kNodes; i++) {
       if (memory_nodes) MUST(hipMallocAsync(&memory, 64, stream));
-      MUST(hipMemsetAsync(memory, 0, 64, stream));
+      const hipError_t set = hipMemsetAsync(memory, 0, 64, stream);
+      if (set != hipSuccess) return check("hipMemsetAsync", hipSuccess, set);
       if (memory_nodes) MUST(hipFreeAsync(memory, stream));
     }
     MUST(hipStreamEndCapture(stream, &graph));
