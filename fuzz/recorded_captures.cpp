@@ -65,7 +65,10 @@ void RecordedCaptures::begin(LogWords& words) {
   if (capture.graph != 0) {
     capture.name = out_.objects.graphs.of(capture.graph);
     const std::optional<Nodes> nodes = known(capture, words.list());
-    if (capture.name.empty() || !nodes) return out_.text.note("a capture into a graph that was not recorded");
+    if (capture.name.empty() || !nodes) {
+      lost_[stream] = stream;
+      return out_.text.note("a capture into a graph that was not recorded");
+    }
     capture.into = true;
     capture.next = out_.objects.next_node[capture.name];
     after = *nodes;
@@ -80,7 +83,10 @@ void RecordedCaptures::begin(LogWords& words) {
 void RecordedCaptures::end(LogWords& words) {
   const std::uint64_t stream = words.number(), graph = words.number();
   Capture* const capture = of(stream);
-  if (capture == nullptr) return out_.text.note("the end of a capture that was not recorded");
+  if (capture == nullptr) {
+    forget_lost(stream);
+    return out_.text.note("the end of a capture that was not recorded");
+  }
   settle(*capture);
   const bool named = !capture->name.empty();
   const std::string name = named ? capture->name : out_.objects.graphs.add(graph);
@@ -93,7 +99,8 @@ void RecordedCaptures::end(LogWords& words) {
 
 void RecordedCaptures::failed_end(std::uint64_t stream, std::uint64_t status) {
   Capture* const capture = of(stream);
-  if (capture == nullptr || (status != kInvalidated && status != kUnjoined)) return;
+  if (status != kInvalidated && status != kUnjoined) return;
+  if (capture == nullptr) return forget_lost(stream);
   settle(*capture);
   const std::string name = capture->name.empty() ? out_.objects.graphs.reserve() : capture->name;
   out_.text.say(fmt::format("endcapture {} {}", out_.stream(stream), name));
@@ -192,7 +199,31 @@ void RecordedCaptures::wait(std::uint64_t stream, std::uint64_t event) {
   }
 }
 
+bool RecordedCaptures::is_lost(const std::string& verb, LogWords words) {
+  if (lost_.empty()) return false;
+  if (verb == "alloc") {  // async ADDRESS BYTES STREAM
+    const bool async = words.word() == "async";
+    static_cast<void>(words.number());
+    static_cast<void>(words.number());
+    return async && lost_.contains(words.number());
+  }
+  const std::uint64_t first = words.number(), second = words.number();
+  if (verb == "freeasync" || verb == "launch") return lost_.contains(second);
+  if (verb == "work") return lost_.contains(first);
+  const bool record = verb == "record";
+  if (!record && verb != "wait") return false;
+  const auto found = lost_.find(second);
+  if (found != lost_.end()) lost_.try_emplace(first, found->second);  // it joins the capture
+  if (found == lost_.end() && record) lost_.erase(first);
+  return lost_.contains(first);
+}
+
+void RecordedCaptures::forget_lost(std::uint64_t origin) {
+  std::erase_if(lost_, [origin](const auto& entry) { return entry.second == origin; });
+}
+
 void RecordedCaptures::stream_gone(std::uint64_t stream) {
+  forget_lost(stream);
   if (Capture* const capture = of(stream); capture != nullptr && capture->origin == stream) forget(*capture);
 }
 

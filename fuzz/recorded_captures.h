@@ -3,8 +3,9 @@
 //
 // A log names captured nodes only where the program asked HIP for them (hipStreamGetCaptureInfo_v2, hipGraphGetNodes).
 // Both runtimes list nodes in the order of their capture, and so does the language count them. Nodes that were added by
-// hand to the graph of a capture are said as work that is captured behind the same nodes (capture_after). The threads
-// of a log are one (fuzz/recorded_threads.h), so several captures are open only if the log's order says so.
+// hand to the graph of a capture are said as work that is captured behind the same nodes (capture_after). The lines
+// come in an order of fuzz/recorded_threads.h: several captures are open at once only where one thread began them or
+// threads share a capture's stream.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,9 @@ class RecordedCaptures {
   // hipStreamEndCapture failed: where that ends the capture, the program's capture ends, too.
   void failed_end(std::uint64_t stream, std::uint64_t status);
 
+  // Whether the line, from its second word on, belongs to a capture whose begin could not be recorded. Such a line is
+  // left out of the program, where the stream does not capture.
+  [[nodiscard]] bool is_lost(const std::string& verb, LogWords words);
   // Before a line that captures work of a stream, or asks for its place.
   void settle(std::uint64_t stream);
   // `count` nodes were captured, one behind the other.
@@ -47,7 +51,7 @@ class RecordedCaptures {
 
  private:
   // The last node that was added by hand: the stream that stands for the hand, and the nodes before it. Nothing in the
-  // program has said yet that the stream goes on behind those.
+  // program has said yet that the stream goes on behind the nodes before it.
   struct ByHand {
     std::uint64_t stream = 0;
     Nodes before;
@@ -75,11 +79,14 @@ class RecordedCaptures {
   void settle(Capture& capture);
   void say_after(std::uint64_t stream, const Nodes& nodes, bool add);
   void forget(const Capture& capture);
+  void forget_lost(std::uint64_t origin);
 
   Recording& out_;
   std::map<std::uint64_t, Capture> open_;           // by the stream that began it
   std::map<std::uint64_t, std::uint64_t> streams_;  // streams that take part -> the one that began the capture
-  std::map<std::string, std::uint32_t> captured_;   // graphs that are nothing but a capture -> how many nodes
+  // The same of captures that could not be recorded, with the events that were recorded in them.
+  std::map<std::uint64_t, std::uint64_t> lost_;
+  std::map<std::string, std::uint32_t> captured_;  // graphs that are nothing but a capture -> how many nodes
 };
 
 }  // namespace fuzz

@@ -43,6 +43,7 @@ void RecordedMemory::allocate(LogWords& words) {
 
 void RecordedMemory::allocate_async(LogWords& words) {
   const std::uint64_t address = words.number(), bytes = words.number(), stream = words.number();
+  if (address == 0) return;  // of no bytes
   const bool captured = captures_.capturing(stream);
   if (captured) captures_.settle(stream);
   std::string text = declare("device", address, bytes, captured);

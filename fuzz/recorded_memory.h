@@ -2,8 +2,8 @@
 //
 // - Memory of hipMallocAsync is a buffer; memory that a graph or a capture allocates is one from its node on.
 // - A capture allows no `buffer`, `write`, `free` and `read`. There, a buffer is declared at the beginning, and its end
-//   comes when no capture is open. Copies of the host become copies that wait, to and from pageable memory of their
-//   own.
+//   comes when no capture is open. A `host` line of the log becomes a write that is dropped and noted. Copies of the
+//   host become copies that wait, to and from pageable memory of their own.
 // - The language wants a memset of all of what a graph allocates before anything else names it. Where the log has none,
 //   one is added behind the allocation, and a note says so. Only the second conversion of a log knows where: the first
 //   one finds it out.

@@ -37,6 +37,14 @@ void make_event(Recording& out, LogWords& words) {
                                     : ""));
 }
 
+void edge(Recording& out, const std::string& verb, LogWords& words) {
+  words.number();  // the graph
+  const auto& nodes = out.objects.nodes;
+  const auto from = nodes.find(words.number()), to = nodes.find(words.number());
+  if (from == nodes.end() || to == nodes.end()) return out.text.note("an edge of nodes that were not recorded");
+  out.text.say(fmt::format("{} {}.n{} after=n{}", verb, to->second.graph, to->second.id, from->second.id));
+}
+
 void attribute(Recording& out, const std::string& verb, LogWords& words) {
   constexpr const char* kUnknown = "attributes of a node that was not recorded";
   const auto of = [&] {
@@ -57,7 +65,7 @@ void attribute(Recording& out, const std::string& verb, LogWords& words) {
 // Reads the log line by line and says each call in the language of programs.
 class Conversion {
  public:
-  // What only a whole conversion finds out, for the next one.
+  // The facts that only a whole conversion finds out, for the next one.
   struct Found {
     RecordedMemory::Buffers unfilled{};
     RecordedResources::Graphs changed{};
@@ -69,6 +77,7 @@ class Conversion {
   void line(std::string_view text) {
     LogWords words(text);
     const std::string verb = words.word();
+    if (captures_.is_lost(verb, words)) return note("work of a capture that was not recorded");
     if (verb == "alloc" || verb == "adopt" || verb == "free" || verb == "freeasync" || verb == "host" ||
         verb == "copied" || verb == "copied3d") {
       memory_.line(verb, words);
@@ -103,7 +112,8 @@ class Conversion {
     if (verb == "failed") {
       const std::uint64_t status = words.number();
       note(fmt::format("{} answered {}", what, status));
-      return words.at_end() ? void() : captures_.failed_end(words.number(), status);
+      const std::uint64_t stream = words.number();  // of hipStreamEndCapture
+      return stream == 0 ? void() : captures_.failed_end(stream, status);
     }
     if (verb == "lost") return note(what);
     note(what + " has no command");
@@ -190,7 +200,9 @@ class Conversion {
     if (verb == "clone") {
       const std::uint64_t handle = words.number();
       const std::string from = objects_.graphs.of(words.number());
-      return say_of({from}, "a clone", fmt::format("clone {} {}", objects_.graphs.add(handle), from));
+      const std::string& clone = objects_.graphs.add(handle);
+      objects_.next_node[clone] = objects_.next_node[from];
+      return say_of({from}, "a clone", fmt::format("clone {} {}", clone, from));
     }
     if (verb == "found") {
       const std::uint64_t handle = words.number(), from = words.number(), in = words.number();
@@ -200,13 +212,7 @@ class Conversion {
       return;
     }
     if (verb == "node") return node(words);
-    if (verb == "edge" || verb == "unedge") {
-      words.number();
-      const auto from = objects_.nodes.find(words.number()), to = objects_.nodes.find(words.number());
-      if (from == objects_.nodes.end() || to == objects_.nodes.end())
-        return note("an edge of nodes that were not recorded");
-      return say(fmt::format("{} {}.n{} after=n{}", verb, to->second.graph, to->second.id, from->second.id));
-    }
+    if (verb == "edge" || verb == "unedge") return edge(out_, verb, words);
     if (verb == "set") return set(words);
     if (verb == "attribute" || verb == "copyattributes") return attribute(out_, verb, words);
     if (verb == "enable") {
@@ -362,11 +368,7 @@ class Conversion {
 
 static void convert(const std::string& log, Conversion& conversion) {
   ThreadsOfLog threads([&conversion](std::string_view line) { conversion.line(line); });
-  std::string_view rest = log;
-  for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
-    const std::string_view line = rest.substr(0, end);
-    threads.line(line.substr(line.rfind('\0') + 1));  // npos + 1 is 0: there is no zero in it
-  }
+  for (const std::string_view line : lines_of_log(log)) threads.line(line);
   threads.finish();
 }
 

@@ -9,6 +9,7 @@ namespace fuzz {
 
 std::string RecordedResources::pool_of(std::uint64_t handle) const {
   const std::string pool = pools_.of(handle);
+  if (handle != 0 && pool.empty()) out_.text.note("memory from a memory pool that was not recorded");
   return pool.empty() ? "" : " pool=" + pool;
 }
 

@@ -37,7 +37,7 @@ class ProgramText {
   std::map<std::string, std::size_t> not_recorded_;
 };
 
-// What all parts of the conversion add to.
+// The program in the making, to which all parts of the conversion add.
 struct Recording {
   // The name of a stream. A stream whose creation the log does not have is declared at the beginning.
   std::string stream(std::uint64_t handle);

@@ -25,15 +25,16 @@ std::pair<std::uint64_t, std::string_view> thread_of(std::string_view text) {
   return {thread, text.substr(std::min(space + 1, text.size()))};
 }
 
-struct Made {
-  std::uint64_t object = 0, bytes = 1;  // object 0: a line makes none
-};
+using Made = std::pair<std::uint64_t, std::uint64_t>;  // an object and its bytes; object 0: a line makes none
 Made made_by(const std::string& verb, LogWords words) {
+  if (verb == "pool" || verb == "object") {
+    const std::string what = words.word();
+    return {what == "new" || what == "default" ? words.number() : 0, 1};
+  }
   if (std::ranges::find(kMaking, verb) == kMaking.end()) return {};
   if (verb == "alloc" || verb == "endcapture") static_cast<void>(words.word());  // the kind, the stream
-  Made made{words.number()};
-  if (verb == "alloc" || verb == "adopt") made.bytes = words.number();
-  return made;
+  const std::uint64_t object = words.number();
+  return {object, verb == "alloc" || verb == "adopt" ? words.number() : 1};
 }
 // The object that this number names: its handle, its address or one inside of it. Or 0.
 std::uint64_t object_at(const MadeObjects& objects, std::uint64_t number) {
@@ -45,9 +46,12 @@ std::uint64_t object_at(const MadeObjects& objects, std::uint64_t number) {
 
 // The object that a line ends, or 0.
 std::uint64_t ended_by(const std::string& verb, LogWords words) {
-  if (verb == "gone") static_cast<void>(words.word());
-  const bool ends = verb == "free" || verb == "freeasync" || verb == "gone" || verb == "unload";
-  return ends ? words.number() : 0;
+  if (verb == "free" || verb == "freeasync" || verb == "unload") return words.number();
+  if (verb != "gone" && verb != "pool" && verb != "object") return 0;
+  const std::string what = words.word();
+  const std::uint64_t object = words.number();
+  const bool ends = verb == "gone" || what == "destroy" || (what == "release" && words.number() == 0);  // by no graph
+  return ends ? object : 0;
 }
 
 // Calls `take` for each number of a line, and for each pointer that its bytes may hold ("=20b0...", the lowest first).
@@ -72,51 +76,61 @@ void each_number(LogWords words, const Take& take) {
   }
 }
 
-// The objects that lines make, and the handles and addresses of those that they end.
-struct Results {
-  MadeObjects made;
-  std::set<std::uint64_t> ended;
-};
-
-class Effects {
- public:
-  explicit Effects(std::string_view line) : words_(line), verb_(words_.word()) {}
-  [[nodiscard]] Results results() const {
-    Results results;
-    if (const Made made = made_by(verb_, words_); made.object != 0) results.made[made.object] = made.bytes;
-    if (const std::uint64_t ended = ended_by(verb_, words_); ended != 0) results.ended.insert(ended);
-    return results;
-  }
-  // Whether the line names an object that earlier lines make, or makes one where they end one.
-  [[nodiscard]] bool needs(const Results& earlier) const {
-    bool needs = earlier.ended.contains(made_by(verb_, words_).object);
-    each_number(words_, [&](std::uint64_t number) { needs = needs || object_at(earlier.made, number) != 0; });
-    return needs;
-  }
-
- private:
-  LogWords words_;
-  std::string verb_;
-};
-
 }  // namespace
+
+std::vector<std::string_view> lines_of_log(std::string_view log) {
+  std::vector<std::string_view> lines;
+  std::map<std::uint64_t, std::size_t> last;  // by thread
+  for (std::size_t end = 0; (end = log.find('\n')) != std::string_view::npos; log.remove_prefix(end + 1)) {
+    std::string_view line = log.substr(0, end);
+    line.remove_prefix(line.rfind('\0') + 1);  // npos + 1 is 0: there is no zero in it
+    const auto [thread, text] = thread_of(line);
+    LogWords words(text);
+    const auto before = last.find(thread);
+    // "failed hipFree 384 kept b000" stands behind the same thread's "free b000".
+    if (words.word() == "failed" && before != last.end()) {
+      static_cast<void>(words.word());    // the function
+      static_cast<void>(words.number());  // the status
+      LogWords previous(thread_of(lines[before->second]).second);
+      const std::string verb = previous.word();
+      if (words.word() == "kept" && ended_by(verb, previous) == words.number()) lines[before->second] = {};
+    }
+    last[thread] = lines.size();
+    lines.push_back(line);
+  }
+  std::erase(lines, std::string_view());
+  return lines;
+}
+
+void ThreadsOfLog::Results::add(const Line& line) {
+  if (line.made.first != 0) made.insert_or_assign(line.made.first, line.made.second);
+  if (line.ended != 0) ended.insert(line.ended);
+}
+
+bool ThreadsOfLog::Results::needed_by(const Line& later) const {
+  return ended.contains(later.made.first) ||
+         std::ranges::any_of(later.numbers, [this](std::uint64_t number) { return object_at(made, number) != 0; });
+}
 
 void ThreadsOfLog::line(std::string_view text) {
   const auto [thread, rest] = thread_of(text);
   LogWords words(rest);
   const std::string verb = words.word();
-  std::vector<std::uint64_t> uses;
+  Line line{thread, rest, made_by(verb, words), ended_by(verb, words)};
   if (!open_.empty()) {
     each_number(words, [&](std::uint64_t number) {
-      if (const std::uint64_t object = object_at(alive_, number); object != 0) uses.push_back(object);
+      line.numbers.push_back(number);
+      if (const std::uint64_t object = object_at(alive_, number); object != 0) line.uses.push_back(object);
     });
   }
-  order({thread, rest, std::move(uses)});
-  if (const Made made = made_by(verb, words); made.object != 0) alive_[made.object] = made.bytes;
-  alive_.erase(ended_by(verb, words));
+  const auto [made, bytes] = line.made;
+  const std::uint64_t ended = line.ended;
+  order(std::move(line));
+  if (made != 0) alive_[made] = bytes;
+  alive_.erase(ended);
 }
 
-void ThreadsOfLog::order(const Line& line) {
+void ThreadsOfLog::order(Line line) {
   LogWords words(line.text);
   const std::string verb = words.word();
   if (open_.empty()) {
@@ -132,7 +146,7 @@ void ThreadsOfLog::order(const Line& line) {
     release();
     return take_(line.text);
   }
-  hold(line);
+  hold(std::move(line));
   if (held_.size() > kMaxHeld) release();
 }
 
@@ -159,9 +173,9 @@ void ThreadsOfLog::of_capture(const Line& line) {
     const std::uint64_t stream = words.number();
     if (captured_.contains(words.number())) captured_.insert(stream);
   }
-  if (const std::uint64_t ended = ended_by(verb, words); ended != 0) {
-    open_.erase(ended);
-    captured_.erase(ended);
+  if (line.ended != 0) {
+    open_.erase(line.ended);
+    captured_.erase(line.ended);
   }
   if (verb == "endcapture") open_.erase(words.number());
   if (verb == "failed" && words.word() == "hipStreamEndCapture") {
@@ -171,13 +185,10 @@ void ThreadsOfLog::of_capture(const Line& line) {
   if (open_.empty()) go_on();
 }
 
-void ThreadsOfLog::hold(const Line& line) {
-  held_.push_back(line);
+void ThreadsOfLog::hold(Line line) {
   used_.insert(line.uses.begin(), line.uses.end());
-  LogWords words(line.text);
-  const std::string verb = words.word();
-  if (const Made made = made_by(verb, words); made.object != 0) made_[made.object] = made.bytes;
-  if (const std::uint64_t ended = ended_by(verb, words); ended != 0) ended_.insert(ended);
+  results_.add(line);
+  held_.push_back(std::move(line));
 }
 
 bool ThreadsOfLog::is_captured_work(const Line& line) const {
@@ -190,12 +201,11 @@ bool ThreadsOfLog::touches_held(const Line& line) const {
   if (!is_captured_work(line) &&
       std::ranges::any_of(line.uses, [this](std::uint64_t object) { return used_.contains(object); }))
     return true;
-  return Effects(line.text).needs({made_, ended_});
+  return results_.needed_by(line);
 }
 
 std::vector<ThreadsOfLog::Line> ThreadsOfLog::take_held() {
-  made_.clear();
-  ended_.clear();
+  results_ = {};
   used_.clear();
   return std::exchange(held_, {});
 }
@@ -203,13 +213,12 @@ std::vector<ThreadsOfLog::Line> ThreadsOfLog::take_held() {
 void ThreadsOfLog::put_needed(const Line& line) {
   std::vector<Line> held = take_held();
   std::vector<bool> needed(held.size());
-  std::vector<Results> results;
-  for (const Line& each : held) results.push_back(Effects(each.text).results());
+  std::vector<Results> results(held.size());
+  for (std::size_t i = 0; i < held.size(); ++i) results[i].add(held[i]);
   std::vector<const Line*> open{&line};  // lines whose needs are still to be looked for
   while (!open.empty()) {
     const Line& later = *open.back();
     open.pop_back();
-    const Effects effects(later.text);
     const bool held_before = &later != &line;
     const bool captured = !held_before && is_captured_work(line);
     for (std::size_t i = 0; i < held.size() && &held[i] != &later; ++i) {
@@ -219,7 +228,7 @@ void ThreadsOfLog::put_needed(const Line& line) {
       const bool shared = !captured && std::ranges::any_of(later.uses, [&](std::uint64_t object) {
         return std::ranges::find(earlier.uses, object) != earlier.uses.end();
       });
-      if (!same_thread && !shared && !effects.needs(results[i])) continue;
+      if (!same_thread && !shared && !results[i].needed_by(later)) continue;
       needed[i] = true;
       open.push_back(&earlier);
     }
@@ -228,7 +237,7 @@ void ThreadsOfLog::put_needed(const Line& line) {
     if (needed[i]) {
       take_(held[i].text);
     } else {
-      hold(held[i]);
+      hold(std::move(held[i]));
     }
   }
 }
@@ -243,7 +252,7 @@ void ThreadsOfLog::release() {
 void ThreadsOfLog::go_on() {
   open_.clear();
   captured_.clear();
-  for (const Line& line : take_held()) order(line);
+  for (Line& line : take_held()) order(std::move(line));
 }
 
 }  // namespace fuzz

@@ -21,9 +21,13 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fuzz {
+
+// The lines of a log. The ends of objects are left out where HIP refused them.
+std::vector<std::string_view> lines_of_log(std::string_view log);
 
 // The bytes of objects, by their handles and addresses.
 using MadeObjects = std::map<std::uint64_t, std::uint64_t>;
@@ -43,13 +47,25 @@ class ThreadsOfLog {
   struct Line {
     std::uint64_t thread = 0;
     std::string_view text;
-    std::vector<std::uint64_t> uses;  // the objects that it names, if a capture was open when it was logged
+    std::pair<std::uint64_t, std::uint64_t> made;  // the object that it makes, or 0, and its bytes
+    std::uint64_t ended = 0;                       // the object that it ends, or 0
+    // Both only if a capture was open when it was logged:
+    std::vector<std::uint64_t> numbers{};  // all that it names, and the pointers in its bytes
+    std::vector<std::uint64_t> uses{};     // the objects that these were then
+  };
+  // The objects that lines make, and the handles and addresses of those that they end.
+  struct Results {
+    MadeObjects made{};
+    std::set<std::uint64_t> ended{};
+    void add(const Line& line);
+    // Whether the later line names an object that these lines make, or makes one where they end one.
+    [[nodiscard]] bool needed_by(const Line& later) const;
   };
 
-  void order(const Line& line);
+  void order(Line line);
   void of_capture(const Line& line);
   void begins(std::uint64_t stream);
-  void hold(const Line& line);
+  void hold(Line line);
   [[nodiscard]] std::vector<Line> take_held();
   void put_needed(const Line& line);
   void release();
@@ -63,9 +79,8 @@ class ThreadsOfLog {
   std::set<std::uint64_t> captured_;  // these, the streams that joined, and the events that were recorded in a capture
   MadeObjects alive_;                 // where the log is
   std::vector<Line> held_;
-  MadeObjects made_;               // by held lines
-  std::set<std::uint64_t> ended_;  // handles and addresses of objects, by held lines
-  std::set<std::uint64_t> used_;   // objects that held lines name
+  Results results_;               // of held lines
+  std::set<std::uint64_t> used_;  // objects that held lines name
 };
 
 }  // namespace fuzz

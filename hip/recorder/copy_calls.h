@@ -19,8 +19,9 @@ inline void ends(const void* address) {
   Line("free").address(address);
 }
 AFTER_IS(hipMalloc, begins("device", *p, n), void** p, size_t n)
-// What it becomes depends on whether the stream captures.
+// Whether it becomes a buffer or work of a capture depends on the stream.
 inline void begins_async(const void* address, std::size_t bytes, hipStream_t stream, hipMemPool_t pool = nullptr) {
+  if (address == nullptr) return;
   Line("alloc").word("async").address(address).number(bytes).address(stream).address(pool);
 }
 AFTER_IS(hipMallocAsync, begins_async(*p, n, t), void** p, size_t n, hipStream_t t)
@@ -33,18 +34,15 @@ AFTER_IS(hipMallocManaged, begins("managed", *p, n), void** p, size_t n, unsigne
 AFTER_IS(hipMallocPitch, begins("device", *p, *pitch* h), void** p, size_t* pitch, size_t, size_t h)
 AFTER_IS(hipMalloc3D, begins("device", p->ptr, p->pitch* e.height* e.depth), hipPitchedPtr* p, hipExtent e)
 AFTER_IS(hipHostRegister, begins("registered", p, n), void* p, size_t n, unsigned)
-BEFORE_IS(hipFree, ends(p), void* p)
-AFTER(hipFree, void*) {}
-BEFORE(hipFreeAsync, void* p, hipStream_t t) {
-  if (p != nullptr) Line("freeasync").address(p).address(t);
+ENDS(hipFree, void*, ends(ended))
+inline void ends_async(const void* address, hipStream_t stream) {
+  host_range_ends(address);
+  if (address != nullptr) Line("freeasync").address(address).address(stream);
 }
-AFTER(hipFreeAsync, void*, hipStream_t) {}
-BEFORE_IS(hipHostFree, ends(p), void* p)
-AFTER(hipHostFree, void*) {}
-BEFORE_IS(hipFreeHost, ends(p), void* p)
-AFTER(hipFreeHost, void*) {}
-BEFORE_IS(hipHostUnregister, ends(p), void* p)
-AFTER(hipHostUnregister, void*) {}
+ENDS(hipFreeAsync, void*, ends_async(ended, t), hipStream_t t)
+ENDS(hipHostFree, void*, ends(ended))
+ENDS(hipFreeHost, void*, ends(ended))
+ENDS(hipHostUnregister, void*, ends(ended))
 
 // copies that the host waits for
 inline void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream = nullptr) {
@@ -55,13 +53,12 @@ inline void copied(void* dst, const void* src, std::size_t bytes, hipMemcpyKind 
   if (from_host) line.data(src, bytes);
   if (to_host) line.number(hash_of({static_cast<const std::byte*>(dst), bytes}));
 }
-BEFORE_IS(hipMemcpy, write_changes(), void*, const void*, size_t, hipMemcpyKind)
-AFTER_IS(hipMemcpy, copied(d, s, n, k), void* d, const void* s, size_t n, hipMemcpyKind k)
-BEFORE_IS(hipMemcpyWithStream, write_changes(), void*, const void*, size_t, hipMemcpyKind, hipStream_t)
-AFTER_IS(hipMemcpyWithStream, copied(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t)
-AFTER_IS(hipMemcpyHtoD, copied(d, s, n, hipMemcpyHostToDevice), hipDeviceptr_t d, const void* s, size_t n)
-AFTER_IS(hipMemcpyDtoH, copied(d, s, n, hipMemcpyDeviceToHost), void* d, hipDeviceptr_t s, size_t n)
-AFTER_IS(hipMemcpyDtoD, copied(d, s, n, hipMemcpyDeviceToDevice), hipDeviceptr_t d, hipDeviceptr_t s, size_t n)
+WAITS_FOR(hipMemcpy, d, copied(d, s, n, k), void* d, const void* s, size_t n, hipMemcpyKind k)
+WAITS_FOR(hipMemcpyWithStream, d, copied(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k,
+          hipStream_t t)
+WAITS_FOR(hipMemcpyHtoD, d, copied(d, s, n, hipMemcpyHostToDevice), hipDeviceptr_t d, const void* s, size_t n)
+WAITS_FOR(hipMemcpyDtoH, d, copied(d, s, n, hipMemcpyDeviceToHost), void* d, hipDeviceptr_t s, size_t n)
+WAITS_FOR(hipMemcpyDtoD, d, copied(d, s, n, hipMemcpyDeviceToDevice), hipDeviceptr_t d, hipDeviceptr_t s, size_t n)
 inline void copied(const hipMemcpy3DParms& p) {
   Line line("copied3d");
   copy_words(line, p);
@@ -72,49 +69,33 @@ inline void copied(const hipMemcpy3DParms& p) {
   }
   if (p.kind == hipMemcpyDeviceToHost) line.number(hash_of(bytes_of(p.dstPtr, p.dstPos, p.extent)));
 }
-BEFORE_IS(hipMemcpy2D, write_changes(), void*, size_t, const void*, size_t, size_t, size_t, hipMemcpyKind)
-AFTER_IS(hipMemcpy2D, copied(rows_of(d, dp, s, sp, w, h, k)), void* d, size_t dp, const void* s, size_t sp, size_t w,
-         size_t h, hipMemcpyKind k)
-BEFORE_IS(hipMemcpy3D, write_changes(), const hipMemcpy3DParms*)
-AFTER_IS(hipMemcpy3D, copied(*p), const hipMemcpy3DParms* p)
+WAITS_FOR(hipMemcpy2D, d, copied(rows_of(d, dp, s, sp, w, h, k)), void* d, size_t dp, const void* s, size_t sp,
+          size_t w, size_t h, hipMemcpyKind k)
+inline const void* target_of(const hipMemcpy3DParms* p) {
+  return p == nullptr ? nullptr : p->dstPtr.ptr;
+}
+WAITS_FOR(hipMemcpy3D, target_of(p), copied(*p), const hipMemcpy3DParms* p)
 
-// work given to a stream
+// work given to a stream: its pageable memory is adopted first
 inline void copy_later(void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t stream) {
   Work work(stream);
   copy_words(work.line, d, s, n, k);
-}
-BEFORE(hipMemcpyAsync, void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t) {
-  adopt_ends(d, s, n, k);
-  write_changes();
-}
-AFTER_IS(hipMemcpyAsync, copy_later(d, s, n, k, t), void* d, const void* s, size_t n, hipMemcpyKind k, hipStream_t t)
-BEFORE(hipMemcpyHtoDAsync, hipDeviceptr_t, const void* s, size_t n, hipStream_t) {
-  adopt(s, n);
-  write_changes();
-}
-AFTER_IS(hipMemcpyHtoDAsync, copy_later(d, s, n, hipMemcpyHostToDevice, t), hipDeviceptr_t d, const void* s, size_t n,
-         hipStream_t t)
-BEFORE_IS(hipMemcpyDtoHAsync, adopt(d, n), void* d, hipDeviceptr_t, size_t n, hipStream_t)
-AFTER_IS(hipMemcpyDtoHAsync, copy_later(d, s, n, hipMemcpyDeviceToHost, t), void* d, hipDeviceptr_t s, size_t n,
-         hipStream_t t)
-AFTER_IS(hipMemcpyDtoDAsync, copy_later(d, s, n, hipMemcpyDeviceToDevice, t), hipDeviceptr_t d, hipDeviceptr_t s,
-         size_t n, hipStream_t t)
-BEFORE(hipMemcpy3DAsync, const hipMemcpy3DParms* p, hipStream_t) {
-  adopt_ends(p);
-  write_changes();
 }
 inline void copy_later(const hipMemcpy3DParms& p, hipStream_t stream) {
   Work work(stream);
   copy_words(work.line, p);
 }
-AFTER_IS(hipMemcpy3DAsync, copy_later(*p, t), const hipMemcpy3DParms* p, hipStream_t t)
-BEFORE(hipMemcpy2DAsync, void* d, size_t dp, const void* s, size_t sp, size_t w, size_t h, hipMemcpyKind k,
-       hipStream_t) {
-  adopt_ends(d, dp, s, sp, w, h, k);
-  write_changes();
-}
-AFTER_IS(hipMemcpy2DAsync, copy_later(rows_of(d, dp, s, sp, w, h, k), t), void* d, size_t dp, const void* s, size_t sp,
-         size_t w, size_t h, hipMemcpyKind k, hipStream_t t)
+GIVES(hipMemcpyAsync, (adopt_ends(d, s, n, k), d), copy_later(d, s, n, k, t), void* d, const void* s, size_t n,
+      hipMemcpyKind k, hipStream_t t)
+GIVES(hipMemcpyHtoDAsync, (adopt(s, n), d), copy_later(d, s, n, hipMemcpyHostToDevice, t), hipDeviceptr_t d,
+      const void* s, size_t n, hipStream_t t)
+GIVES(hipMemcpyDtoHAsync, (adopt(d, n), d), copy_later(d, s, n, hipMemcpyDeviceToHost, t), void* d, hipDeviceptr_t s,
+      size_t n, hipStream_t t)
+GIVES(hipMemcpyDtoDAsync, d, copy_later(d, s, n, hipMemcpyDeviceToDevice, t), hipDeviceptr_t d, hipDeviceptr_t s,
+      size_t n, hipStream_t t)
+GIVES(hipMemcpy3DAsync, (adopt_ends(p), target_of(p)), copy_later(*p, t), const hipMemcpy3DParms* p, hipStream_t t)
+GIVES(hipMemcpy2DAsync, (adopt_ends(d, dp, s, sp, w, h, k), d), copy_later(rows_of(d, dp, s, sp, w, h, k), t), void* d,
+      size_t dp, const void* s, size_t sp, size_t w, size_t h, hipMemcpyKind k, hipStream_t t)
 inline void filled(hipStream_t t, const void* d, std::uint64_t v, unsigned e, size_t w, size_t h = 1,
                    size_t pitch = 0) {
   Work work(t);
@@ -134,34 +115,35 @@ inline std::size_t rows_of(const hipPitchedPtr& p, const hipExtent& e) {
   Line("lost").word("a-memset-of-slices-with-other-rows-between-them");
   return 0;
 }
-AFTER(hipMemset3D, hipPitchedPtr p, int v, hipExtent e) {
-  if (const std::size_t rows = rows_of(p, e)) filled_at_once(p.ptr, byte(v), 1, e.width, rows, p.pitch);
-}
-AFTER(hipMemset3DAsync, hipPitchedPtr p, int v, hipExtent e, hipStream_t t) {
-  if (const std::size_t rows = rows_of(p, e)) filled(t, p.ptr, byte(v), 1, e.width, rows, p.pitch);
-}
-AFTER_IS(hipMemset, filled_at_once(d, byte(v), 1, n), void* d, int v, size_t n)
-AFTER_IS(hipMemset2D, filled_at_once(d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h)
-AFTER_IS(hipMemsetAsync, filled(t, d, byte(v), 1, n), void* d, int v, size_t n, hipStream_t t)
-AFTER_IS(hipMemset2DAsync, filled(t, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h,
-         hipStream_t t)
-AFTER_IS(hipMemsetD8, filled_at_once(d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n)
-AFTER_IS(hipMemsetD16, filled_at_once(d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n)
-AFTER_IS(hipMemsetD32, filled_at_once(d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n)
-AFTER_IS(hipMemsetD8Async, filled(t, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t)
-AFTER_IS(hipMemsetD16Async, filled(t, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t)
-AFTER_IS(hipMemsetD32Async, filled(t, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n,
-         hipStream_t t)
-AFTER_IS(hipMemsetD2D8, filled_at_once(d, v, 1, w, h, p), hipDeviceptr_t d, size_t p, unsigned char v, size_t w,
-         size_t h)
-AFTER_IS(hipMemsetD2D8Async, filled(t, d, v, 1, w, h, p), hipDeviceptr_t d, size_t p, unsigned char v, size_t w,
-         size_t h, hipStream_t t)
-AFTER_IS(hipMemsetD2D16, filled_at_once(d, v, 2, w, h, p), hipDeviceptr_t d, size_t p, unsigned short v, size_t w,
-         size_t h)
-AFTER_IS(hipMemsetD2D16Async, filled(t, d, v, 2, w, h, p), hipDeviceptr_t d, size_t p, unsigned short v, size_t w,
-         size_t h, hipStream_t t)
-AFTER_IS(hipMemsetD2D32, filled_at_once(d, v, 4, w, h, p), hipDeviceptr_t d, size_t p, unsigned v, size_t w, size_t h)
-AFTER_IS(hipMemsetD2D32Async, filled(t, d, v, 4, w, h, p), hipDeviceptr_t d, size_t p, unsigned v, size_t w, size_t h,
-         hipStream_t t)
+WAITS_FOR(hipMemset3D, p.ptr,
+          if (const std::size_t rows = rows_of(p, e)) filled_at_once(p.ptr, byte(v), 1, e.width, rows, p.pitch),
+          hipPitchedPtr p, int v, hipExtent e)
+GIVES(hipMemset3DAsync, p.ptr,
+      if (const std::size_t rows = rows_of(p, e)) filled(t, p.ptr, byte(v), 1, e.width, rows, p.pitch), hipPitchedPtr p,
+      int v, hipExtent e, hipStream_t t)
+WAITS_FOR(hipMemset, d, filled_at_once(d, byte(v), 1, n), void* d, int v, size_t n)
+WAITS_FOR(hipMemset2D, d, filled_at_once(d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h)
+GIVES(hipMemsetAsync, d, filled(t, d, byte(v), 1, n), void* d, int v, size_t n, hipStream_t t)
+GIVES(hipMemset2DAsync, d, filled(t, d, byte(v), 1, w, h, p), void* d, size_t p, int v, size_t w, size_t h,
+      hipStream_t t)
+WAITS_FOR(hipMemsetD8, d, filled_at_once(d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n)
+WAITS_FOR(hipMemsetD16, d, filled_at_once(d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n)
+WAITS_FOR(hipMemsetD32, d, filled_at_once(d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n)
+GIVES(hipMemsetD8Async, d, filled(t, d, v, 1, n), hipDeviceptr_t d, unsigned char v, size_t n, hipStream_t t)
+GIVES(hipMemsetD16Async, d, filled(t, d, v, 2, n), hipDeviceptr_t d, unsigned short v, size_t n, hipStream_t t)
+GIVES(hipMemsetD32Async, d, filled(t, d, static_cast<unsigned>(v), 4, n), hipDeviceptr_t d, int v, size_t n,
+      hipStream_t t)
+WAITS_FOR(hipMemsetD2D8, d, filled_at_once(d, v, 1, w, h, p), hipDeviceptr_t d, size_t p, unsigned char v, size_t w,
+          size_t h)
+GIVES(hipMemsetD2D8Async, d, filled(t, d, v, 1, w, h, p), hipDeviceptr_t d, size_t p, unsigned char v, size_t w,
+      size_t h, hipStream_t t)
+WAITS_FOR(hipMemsetD2D16, d, filled_at_once(d, v, 2, w, h, p), hipDeviceptr_t d, size_t p, unsigned short v, size_t w,
+          size_t h)
+GIVES(hipMemsetD2D16Async, d, filled(t, d, v, 2, w, h, p), hipDeviceptr_t d, size_t p, unsigned short v, size_t w,
+      size_t h, hipStream_t t)
+WAITS_FOR(hipMemsetD2D32, d, filled_at_once(d, v, 4, w, h, p), hipDeviceptr_t d, size_t p, unsigned v, size_t w,
+          size_t h)
+GIVES(hipMemsetD2D32Async, d, filled(t, d, v, 4, w, h, p), hipDeviceptr_t d, size_t p, unsigned v, size_t w, size_t h,
+      hipStream_t t)
 
 }  // namespace hip::recorder

@@ -50,8 +50,7 @@ AFTER(hipGraphGetNodes, hipGraph_t g, hipGraphNode_t* all, size_t* count) {
   nodes(line, all, *count);
 }
 AFTER_IS(hipGraphCreate, Line("graph").address(*g), hipGraph_t* g, unsigned)
-BEFORE_IS(hipGraphDestroy, Line("gone").word("graph").address(g), hipGraph_t g)
-AFTER(hipGraphDestroy, hipGraph_t) {}
+ENDS(hipGraphDestroy, hipGraph_t, Line("gone").word("graph").address(ended))
 AFTER_IS(hipGraphClone, Line("clone").address(*g).address(from), hipGraph_t* g, hipGraph_t from)
 AFTER_IS(hipGraphNodeFindInClone, Line("found").address(*n).address(from).address(g), hipGraphNode_t* n,
          hipGraphNode_t from, hipGraph_t g)
@@ -84,7 +83,8 @@ ADDS(hipGraphAddEventWaitNode, line.word("eventwait").address(e), hipEvent_t e)
 inline Line& form(Line& line, const char* name) {
   return line.word("form").word(name);
 }
-inline void generic_words(Line& line, const hipGraphNodeParams& p) {
+// `adds`: a node that allocates is added. No setter may change it, so no memory begins there.
+inline void generic_words(Line& line, const hipGraphNodeParams& p, bool adds) {
   form(line, "generic");
   switch (p.type) {
     case hipGraphNodeTypeKernel:
@@ -108,7 +108,9 @@ inline void generic_words(Line& line, const hipGraphNodeParams& p) {
       line.word("eventrecord").address(p.eventRecord.event);
       return;
     case hipGraphNodeTypeMemAlloc:
-      return memory_words(line, p.alloc);
+      if (adds) return memory_words(line, p.alloc);
+      line.word("other");
+      return;
     case hipGraphNodeTypeMemFree:
       line.word("free").address(p.free.dptr);
       return;
@@ -116,16 +118,11 @@ inline void generic_words(Line& line, const hipGraphNodeParams& p) {
       line.word("other");
   }
 }
-BEFORE(hipGraphAddNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, hipGraphNodeParams* p) {
-  if (p != nullptr && p->type == hipGraphNodeTypeMemcpy) adopt_ends(&p->memcpy.copyParams);
-}
-ADDS(hipGraphAddNode, generic_words(line, *p), hipGraphNodeParams* p)
-BEFORE(hipDrvGraphAddMemcpyNode, hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, const HIP_MEMCPY3D* p,
-       hipCtx_t) {
-  if (p == nullptr) return;
-  const hipMemcpy3DParms copy = of_driver(*p);
-  adopt_ends(&copy);
-}
+BEFORE_IS(hipGraphAddNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+          hipGraphNodeParams* p)
+ADDS(hipGraphAddNode, generic_words(line, *p, true), hipGraphNodeParams* p)
+BEFORE_IS(hipDrvGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
+          const HIP_MEMCPY3D* p, hipCtx_t)
 ADDS(hipDrvGraphAddMemcpyNode, copy_words(form(line, "driver"), of_driver(*p)), const HIP_MEMCPY3D* p, hipCtx_t)
 ADDS(hipDrvGraphAddMemsetNode, fill_words(form(line, "driver"), *p), const hipMemsetParams* p, hipCtx_t)
 ADDS(hipDrvGraphAddMemFreeNode, form(line, "driver").word("free").address(p), hipDeviceptr_t p)
@@ -133,8 +130,7 @@ BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, con
           const hipMemcpy3DParms* p)
 BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
           void* d, const void* s, size_t n, hipMemcpyKind k)
-BEFORE_IS(hipGraphDestroyNode, Line("gone").word("node").address(n), hipGraphNode_t n)
-AFTER(hipGraphDestroyNode, hipGraphNode_t) {}
+ENDS(hipGraphDestroyNode, hipGraphNode_t, Line("gone").word("node").address(ended))
 inline void edges(const char* word, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
   for (size_t i = 0; i < count; ++i) Line(word).address(g).address(from[i]).address(to[i]);
 }
@@ -162,12 +158,18 @@ BEFORE(hipGraphKernelNodeSetParams, hipGraphNode_t n, const hipKernelNodeParams*
   if (p != nullptr) kernel_words(node_set.emplace("set").number(0).address(n), *p);
 }
 AFTER_IS(hipGraphKernelNodeSetParams, node_set.reset(), hipGraphNode_t, const hipKernelNodeParams*)
+BEFORE_IS(hipGraphMemcpyNodeSetParams, adopt_ends(p), hipGraphNode_t, const hipMemcpy3DParms* p)
 SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* p)
+BEFORE_IS(hipGraphMemcpyNodeSetParams1D, adopt_ends(d, s, c, k), hipGraphNode_t, void* d, const void* s, size_t c,
+          hipMemcpyKind k)
 SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
 SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
 SETS(hipGraphHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
 EXEC_SETS(hipGraphExecKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
+BEFORE_IS(hipGraphExecMemcpyNodeSetParams, adopt_ends(p), hipGraphExec_t, hipGraphNode_t, hipMemcpy3DParms* p)
 EXEC_SETS(hipGraphExecMemcpyNodeSetParams, copy_words(line, *p), hipMemcpy3DParms* p)
+BEFORE_IS(hipGraphExecMemcpyNodeSetParams1D, adopt_ends(d, s, c, k), hipGraphExec_t, hipGraphNode_t, void* d,
+          const void* s, size_t c, hipMemcpyKind k)
 EXEC_SETS(hipGraphExecMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c,
           hipMemcpyKind k)
 EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
@@ -175,11 +177,16 @@ EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const
           const hipHostNodeParams* p)
 EXEC_SETS(hipGraphExecChildGraphNodeSetParams, line.word("child").address(child), hipGraph_t child)
 BEFORE(hipGraphNodeSetParams, hipGraphNode_t n, hipGraphNodeParams* p) {
-  if (p != nullptr) generic_words(node_set.emplace("set").number(0).address(n), *p);
+  adopt_ends(p);
+  if (p != nullptr) generic_words(node_set.emplace("set").number(0).address(n), *p, false);
 }
 AFTER_IS(hipGraphNodeSetParams, node_set.reset(), hipGraphNode_t, hipGraphNodeParams*)
-EXEC_SETS(hipGraphExecNodeSetParams, generic_words(line, *p), hipGraphNodeParams* p)
+BEFORE_IS(hipGraphExecNodeSetParams, adopt_ends(p), hipGraphExec_t, hipGraphNode_t, hipGraphNodeParams* p)
+EXEC_SETS(hipGraphExecNodeSetParams, generic_words(line, *p, false), hipGraphNodeParams* p)
+BEFORE_IS(hipDrvGraphMemcpyNodeSetParams, adopt_ends(p), hipGraphNode_t, const HIP_MEMCPY3D* p)
 SETS(hipDrvGraphMemcpyNodeSetParams, copy_words(form(line, "driver"), of_driver(*p)), const HIP_MEMCPY3D* p)
+BEFORE_IS(hipDrvGraphExecMemcpyNodeSetParams, adopt_ends(p), hipGraphExec_t, hipGraphNode_t, const HIP_MEMCPY3D* p,
+          hipCtx_t)
 EXEC_SETS(hipDrvGraphExecMemcpyNodeSetParams, copy_words(form(line, "driver"), of_driver(*p)), const HIP_MEMCPY3D* p,
           hipCtx_t)
 EXEC_SETS(hipDrvGraphExecMemsetNodeSetParams, fill_words(form(line, "driver"), *p), const hipMemsetParams* p, hipCtx_t)
@@ -208,10 +215,8 @@ AFTER_IS(hipGraphInstantiateWithFlags, Line("instantiate").address(*e).address(g
          hipGraphExec_t* e, hipGraph_t g, unsigned long long flags)
 AFTER_IS(hipGraphInstantiateWithParams, Line("instantiate").address(*e).address(g).word("params").number(p->flags),
          hipGraphExec_t* e, hipGraph_t g, hipGraphInstantiateParams* p)
-BEFORE_IS(hipGraphExecDestroy, Line("gone").word("exec").address(e), hipGraphExec_t e)
-AFTER(hipGraphExecDestroy, hipGraphExec_t) {}
-BEFORE_IS(hipGraphLaunch, write_changes(), hipGraphExec_t, hipStream_t)
-AFTER_IS(hipGraphLaunch, Line("launch").address(e).address(s), hipGraphExec_t e, hipStream_t s)
+ENDS(hipGraphExecDestroy, hipGraphExec_t, Line("gone").word("exec").address(ended))
+GIVES(hipGraphLaunch, nullptr, Line("launch").address(e).address(s), hipGraphExec_t e, hipStream_t s)
 AFTER_IS(hipGraphUpload, Line("upload").address(e).address(s), hipGraphExec_t e, hipStream_t s)
 AFTER_IS(hipGraphExecUpdate, Line("update").address(e).address(g), hipGraphExec_t e, hipGraph_t g, hipGraphNode_t*,
          hipGraphExecUpdateResult*)

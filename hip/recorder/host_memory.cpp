@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "hip/recorder/log.h"
@@ -21,7 +23,8 @@ struct Range {
   std::size_t bytes = 0;
   std::uint64_t hash = 0;
   bool adopted = false;
-  bool written = false;  // the device may write to it
+  bool written = false;     // the device may write to it at any time
+  std::size_t writing = 0;  // calls that write to it now
 };
 struct Ranges {
   hip::sync::Mutex mutex;
@@ -46,21 +49,29 @@ std::span<const std::byte> contents(std::uintptr_t address, const Range& range) 
 }
 
 // The range that holds these bytes, or nothing.
-Range* held(std::uintptr_t address, std::size_t bytes) {
-  auto after = ranges().by_address.upper_bound(address);
+std::pair<const std::uintptr_t, Range>* held(std::uintptr_t address, std::size_t bytes) {
+  const auto after = ranges().by_address.upper_bound(address);
   if (after == ranges().by_address.begin()) return nullptr;
-  auto& [start, range] = *--after;
-  return address + bytes <= start + range.bytes ? &range : nullptr;
+  auto& entry = *std::prev(after);
+  return address + bytes <= entry.first + entry.second.bytes ? &entry : nullptr;
+}
+
+// The present bytes do not count as a change of the host.
+void look_again(std::uintptr_t at, Range& range) {
+  if (range.bytes <= kMaxLookedAt) range.hash = hash_of(contents(at, range));
 }
 
 void write_change(std::uintptr_t at, Range& range) {
-  if (range.bytes > kMaxLookedAt) return;
+  if (range.bytes > kMaxLookedAt || range.writing != 0) return;
   const std::span<const std::byte> bytes = contents(at, range);
   const std::uint64_t now = hash_of(bytes);
   if (bytes.empty() || now == range.hash) return;
   range.hash = now;
   Line("host").number(at).number(range.bytes).data(bytes.data(), bytes.size());
 }
+
+// The range that this thread ended last, and where it was.
+thread_local std::pair<const void*, Range> last_ended;
 
 }  // namespace
 
@@ -79,7 +90,17 @@ void host_range_begins(const void* address, std::size_t bytes) {
 
 void host_range_ends(const void* address) {
   const hip::sync::LockGuard lock(ranges().mutex);
-  ranges().by_address.erase(reinterpret_cast<std::uintptr_t>(address));
+  const auto found = ranges().by_address.find(reinterpret_cast<std::uintptr_t>(address));
+  last_ended = {};
+  if (found == ranges().by_address.end()) return;
+  last_ended = {address, found->second};
+  ranges().by_address.erase(found);
+}
+
+void host_range_kept(const void* address) {
+  if (address == nullptr || last_ended.first != address) return;
+  const hip::sync::LockGuard lock(ranges().mutex);
+  ranges().by_address.try_emplace(reinterpret_cast<std::uintptr_t>(address), last_ended.second);
 }
 
 void adopt(const void* address, std::size_t bytes, std::size_t room) {
@@ -99,16 +120,34 @@ void write_changes() {
 
 void device_may_write(const void* address) {
   const hip::sync::LockGuard lock(ranges().mutex);
-  if (Range* const range = held(reinterpret_cast<std::uintptr_t>(address), 1)) range->written = true;
+  if (auto* const entry = held(reinterpret_cast<std::uintptr_t>(address), 1)) entry->second.written = true;
+}
+
+void device_may_write_anywhere() {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  for (auto& [at, range] : ranges().by_address) range.written = true;
+}
+
+void device_begins_to_write(const void* address) {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  if (auto* const entry = held(reinterpret_cast<std::uintptr_t>(address), 1)) ++entry->second.writing;
+}
+
+void device_wrote(const void* address) {
+  const hip::sync::LockGuard lock(ranges().mutex);
+  auto* const entry = held(reinterpret_cast<std::uintptr_t>(address), 1);
+  if (entry == nullptr) return;
+  look_again(entry->first, entry->second);
+  if (entry->second.writing != 0) --entry->second.writing;  // 0: the range began during the call
 }
 
 void device_waited_for() {
   const hip::sync::LockGuard lock(ranges().mutex);
   for (auto& [at, range] : ranges().by_address) {
-    if (!range.written) {
+    if (range.written) {
+      look_again(at, range);
+    } else {
       write_change(at, range);
-    } else if (range.bytes <= kMaxLookedAt) {
-      range.hash = hash_of(contents(at, range));
     }
   }
 }

@@ -13,6 +13,8 @@ namespace hip::recorder {
 
 void host_range_begins(const void* address, std::size_t bytes);
 void host_range_ends(const void* address);
+// HIP refused the call for which this thread ended the range last: the range goes on.
+void host_range_kept(const void* address);
 // Adds a pageable range that a copy names, unless a known range holds it already. `room`: bytes behind it that belong
 // to its last row and that the copy does not reach.
 void adopt(const void* address, std::size_t bytes, std::size_t room = 0);
@@ -20,6 +22,11 @@ void adopt(const void* address, std::size_t bytes, std::size_t room = 0);
 void write_changes();
 // Work that the program gives to the device, now or later, may write to the range of this address.
 void device_may_write(const void* address);
+// The same, of work whose arguments are not known.
+void device_may_write_anywhere();
+// Around a call that writes to the range of this address, if at all, and is over when it returns.
+void device_begins_to_write(const void* address);
+void device_wrote(const void* address);
 // The device may have written to ranges: their present bytes do not count as changes of the host.
 void device_waited_for();
 

@@ -77,6 +77,23 @@ const char* packed(void** extra) {
   return nullptr;
 }
 
+// The metadata that says where the values are, or null.
+const code_object::KernelMetadata* metadata_of(const Kernel& kernel, void** params, void** extra) {
+  if (kernel.object == nullptr || (params == nullptr && packed(extra) == nullptr)) return nullptr;
+  const auto found = kernel.object->kernels.find(kernel.name);
+  return found == kernel.object->kernels.end() ? nullptr : &found->second;
+}
+
+// Calls `take` for each argument that is not hidden, with its value.
+template <class Take>
+void each_argument(const code_object::KernelMetadata& metadata, void** params, void** extra, const Take& take) {
+  std::size_t index = 0;
+  for (const code_object::Argument& argument : metadata.arguments) {
+    if (argument.kind == code_object::ArgumentKind::kHidden) continue;
+    take(argument, params != nullptr ? static_cast<const char*>(params[index++]) : packed(extra) + argument.offset);
+  }
+}
+
 }  // namespace
 
 void module_loaded(hipModule_t module, const void* image) {
@@ -111,30 +128,28 @@ void describe_kernel(Line& line, const void* function, void** params, void** ext
   }
   const Kernel& kernel = found->second;
   line.word(kernel.name).word(kernel.object == nullptr ? "" : kernel.object->hash).address(kernel.module);
-  const char* const block = packed(extra);
-  const code_object::KernelMetadata* metadata = nullptr;
-  if (kernel.object != nullptr) {
-    const auto at = kernel.object->kernels.find(kernel.name);
-    if (at != kernel.object->kernels.end()) metadata = &at->second;
-  }
-  if (metadata == nullptr || (params == nullptr && block == nullptr)) {
-    line.word("unknown");
-    return;
-  }
-  line.word(params != nullptr ? "params" : "extra");
-  std::size_t index = 0;
-  for (const code_object::Argument& argument : metadata->arguments) {
-    if (argument.kind == code_object::ArgumentKind::kHidden) continue;
-    const void* value = params != nullptr ? params[index++] : block + argument.offset;
-    const bool pointer = argument.kind == code_object::ArgumentKind::kPointer;
-    if (pointer) {
-      void* target = nullptr;
-      std::memcpy(&target, value, sizeof target);
+  const code_object::KernelMetadata* const metadata = metadata_of(kernel, params, extra);
+  line.word(metadata == nullptr ? "unknown" : params != nullptr ? "params" : "extra");
+  if (metadata == nullptr) return;
+  each_argument(*metadata, params, extra, [&line](const code_object::Argument& argument, const char* value) {
+    line.number(argument.offset).word(argument.kind == code_object::ArgumentKind::kPointer ? "pointer" : "value");
+    line.data(value, argument.size);
+  });
+}
+
+void kernel_may_write(const void* function, void** params, void** extra) {
+  const hip::sync::LockGuard lock(known().mutex);
+  const auto found = known().functions.find(function);
+  const code_object::KernelMetadata* const metadata =
+      found == known().functions.end() ? nullptr : metadata_of(found->second, params, extra);
+  if (metadata == nullptr) return device_may_write_anywhere();
+  each_argument(*metadata, params, extra, [](const code_object::Argument& argument, const char* value) {
+    const void* target = nullptr;
+    for (std::size_t at = 0; at + sizeof target <= argument.size; at += sizeof target) {
+      std::memcpy(&target, value + at, sizeof target);
       device_may_write(target);
     }
-    line.number(argument.offset).word(pointer ? "pointer" : "value");
-    line.data(value, argument.size);
-  }
+  });
 }
 
 }  // namespace hip::recorder

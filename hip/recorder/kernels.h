@@ -19,5 +19,8 @@ void function_registered(void** handle, const void* host_function, const char* n
 // Writes the kernel of a launch: " NAME CODE_OBJECT MODULE params|extra ARGUMENTS", or without arguments where there is
 // no metadata; `function` is a hipFunction_t or a host function.
 void describe_kernel(Line& line, const void* function, void** params, void** extra);
+// Work that the program gives to the device, now or later, may write wherever an argument of this kernel points to, or
+// a word of a struct among them. Addresses that the kernel finds in memory are not seen.
+void kernel_may_write(const void* function, void** params, void** extra);
 
 }  // namespace hip::recorder

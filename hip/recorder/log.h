@@ -1,5 +1,6 @@
-// The log of a recorder: one line for each HIP call, of words separated by one space, written as the call returns. A
-// line of another thread than the first that wrote one begins with that thread's number: "@ 2".
+// The log of a recorder: lines of words separated by one space, written as a HIP call returns, or before the call where
+// it ends an object. Lines of memory that the host wrote are among them. A line of another thread than the first that
+// wrote one begins with that thread's number: "@ 2".
 //
 // The file stands beside the library that is preloaded and is named after the process ("log.1234"), so a forked child
 // has a log of its own. The file is mapped, and every line has its own place in it: a line needs no system call, lines

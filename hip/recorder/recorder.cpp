@@ -1,11 +1,12 @@
 // libhgrecorder.so: preloaded into a HIP program, it logs the program's HIP calls and does nothing else.
 //
 // For every function of hip/api/functions.inc there is a function here under its name. It calls HIP's function with the
-// same arguments, returns the same result, and writes a line (log.h) about the call if HIP accepted it. The end of an
-// object is logged before the call and its begin after the call, so that in the log an address is freed before it is
-// used again. Calls that HIP's library makes to its own functions are not logged. If there is no line for a function,
-// its first call is logged as "other", unless the function only queries. The functions that HIP exports and that table
-// lacks are in others.cpp.
+// same arguments, returns the same result, and writes a line (log.h) about the call if HIP accepted it. If HIP refused
+// it, the line is "failed" and the status. The end of an object is logged before the call and its begin after the call,
+// so that in the log an address is freed before it is used again; where HIP refuses to end an object, the line "failed"
+// takes the end back. Calls that HIP's library makes to its own functions are not logged. If there is no line for a
+// function, its first call is logged as "other", unless the function only queries. The functions that HIP exports and
+// that table lacks are in others.cpp.
 //
 // It adds no call to HIP, no thread, no handler, and holds no lock during a call. Its cost is in docs/recorder.md.
 // Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
@@ -30,20 +31,25 @@ AFTER_IS(hipModuleLoadData, module_loaded(*m, image), hipModule_t* m, const void
 AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const void* image, unsigned, hipJitOption*,
          void**)
 AFTER_IS(hipModuleLoad, module_file_loaded(*m, path), hipModule_t* m, const char* path)
-AFTER_IS(hipModuleUnload, Line("unload").address(m), hipModule_t m)
+ENDS(hipModuleUnload, hipModule_t, Line("unload").address(ended))
 AFTER_IS(hipModuleGetFunction, function_found(*f, m, name), hipFunction_t* f, hipModule_t m, const char* name)
-BEFORE_IS(hipModuleLaunchKernel, write_changes(), hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
-          unsigned, unsigned, hipStream_t, void**, void**)
+void launches(const void* function, void** params, void** extra) {
+  gives_work(nullptr);
+  kernel_may_write(function, params, extra);
+}
+BEFORE_IS(hipModuleLaunchKernel, launches(f, params, extra), hipFunction_t f, unsigned, unsigned, unsigned, unsigned,
+          unsigned, unsigned, unsigned, hipStream_t, void** params, void** extra)
 AFTER(hipModuleLaunchKernel, hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
       unsigned bz, unsigned shared, hipStream_t t, void** params, void** extra) {
   Work work(t);
   launch_words(work.line, f, dim3(gx, gy, gz), dim3(bx, by, bz), shared, params, extra);
 }
-BEFORE_IS(hipLaunchKernel, write_changes(), const void*, dim3, dim3, void**, size_t, hipStream_t)
+BEFORE_IS(hipLaunchKernel, launches(f, params, nullptr), const void* f, dim3, dim3, void** params, size_t, hipStream_t)
 AFTER(hipLaunchKernel, const void* f, dim3 g, dim3 b, void** params, size_t shared, hipStream_t t) {
   Work work(t);
   launch_words(work.line, f, g, b, shared, params, nullptr);
 }
+BEFORE_IS(hipLaunchHostFunc, gives_work(nullptr), hipStream_t, hipHostFn_t, void*)
 AFTER(hipLaunchHostFunc, hipStream_t t, hipHostFn_t f, void*) {
   Work work(t);
   host_words(work.line, reinterpret_cast<const void*>(f));
@@ -60,7 +66,7 @@ AFTER_IS(
     hipStreamCreateWithPriority,
     Line("stream").address(*s).number(flags).number(static_cast<std::uint64_t>(static_cast<std::int64_t>(priority))),
     hipStream_t* s, unsigned flags, int priority)
-BEFORE_IS(hipStreamDestroy, Line("gone").word("stream").address(s), hipStream_t s)
+LOGS_END(hipStreamDestroy, hipStream_t, Line("gone").word("stream").address(ended))
 AFTER_IS(hipStreamDestroy, device_waited_for(), hipStream_t)
 AFTER(hipStreamSynchronize, hipStream_t s) {
   device_waited_for();
@@ -76,8 +82,7 @@ AFTER(hipEventSynchronize, hipEvent_t e) {
 }
 AFTER_IS(hipEventCreate, Line("event").address(*e).number(0), hipEvent_t* e)
 AFTER_IS(hipEventCreateWithFlags, Line("event").address(*e).number(flags), hipEvent_t* e, unsigned flags)
-BEFORE_IS(hipEventDestroy, Line("gone").word("event").address(e), hipEvent_t e)
-AFTER(hipEventDestroy, hipEvent_t) {}
+ENDS(hipEventDestroy, hipEvent_t, Line("gone").word("event").address(ended))
 AFTER_IS(hipEventRecord, Line("record").address(e).address(s), hipEvent_t e, hipStream_t s)
 AFTER_IS(hipEventRecordWithFlags, Line("record").address(e).address(s).number(flags), hipEvent_t e, hipStream_t s,
          unsigned flags)
@@ -86,19 +91,17 @@ AFTER_IS(hipStreamWaitEvent, Line("wait").address(s).address(e).number(flags), h
 
 // ---- calls that HIP refused
 
-template <class Tag, class... A>
-void refused(Tag, Line&, const A&...) {}
 void drop_node_set() {
   if (node_set) node_set->drop();
   node_set.reset();
 }
-void refused(Tag_hipGraphKernelNodeSetParams, Line&, hipGraphNode_t, const hipKernelNodeParams*) {
+REFUSED(hipGraphKernelNodeSetParams, hipGraphNode_t, const hipKernelNodeParams*) {
   drop_node_set();
 }
-void refused(Tag_hipGraphNodeSetParams, Line&, hipGraphNode_t, hipGraphNodeParams*) {
+REFUSED(hipGraphNodeSetParams, hipGraphNode_t, hipGraphNodeParams*) {
   drop_node_set();
 }
-void refused(Tag_hipStreamEndCapture, Line& line, hipStream_t s, hipGraph_t*) {
+REFUSED(hipStreamEndCapture, hipStream_t s, hipGraph_t*) {
   line.address(s);
 }
 

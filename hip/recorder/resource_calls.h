@@ -14,16 +14,19 @@ AFTER(hipMemPoolCreate, hipMemPool_t* pool, const hipMemPoolProps* p) {
     Line("lost").word("a-memory-pool-with-properties-of-its-own");
   }
 }
-BEFORE_IS(hipMemPoolDestroy, Line("pool").word("destroy").address(pool), hipMemPool_t pool)
-AFTER(hipMemPoolDestroy, hipMemPool_t) {}
+ENDS(hipMemPoolDestroy, hipMemPool_t, Line("pool").word("destroy").address(ended))
 AFTER(hipDeviceGetDefaultMemPool, hipMemPool_t* pool, int device) {
   if (device == 0) Line("pool").word("default").address(*pool);
 }
+// The current pool is the default pool until the program sets another.
+inline hip::sync::Atomic<bool> pool_was_set{false};
 AFTER(hipDeviceGetMemPool, hipMemPool_t* pool, int device) {
-  if (device == 0) Line("pool").word("default").address(*pool);
+  if (device == 0 && !pool_was_set.load()) Line("pool").word("default").address(*pool);
 }
 AFTER(hipDeviceSetMemPool, int device, hipMemPool_t pool) {
-  if (device == 0) Line("pool").word("use").address(pool);
+  if (device != 0) return;
+  pool_was_set.store(true);
+  Line("pool").word("use").address(pool);
 }
 AFTER_IS(hipMemPoolTrimTo, Line("pool").word("trim").address(pool).number(bytes), hipMemPool_t pool, size_t bytes)
 AFTER(hipMemPoolSetAttribute, hipMemPool_t pool, hipMemPoolAttr which, void* value) {
@@ -46,8 +49,8 @@ AFTER(hipMemPoolSetAccess, hipMemPool_t pool, const hipMemAccessDesc* list, size
 
 AFTER_IS(hipUserObjectCreate, Line("object").word("new").address(*o).number(references), hipUserObject_t* o, void*,
          hipHostFn_t, unsigned references, unsigned)
-AFTER_IS(hipUserObjectRelease, Line("object").word("release").address(o).number(0).number(count), hipUserObject_t o,
-         unsigned count)
+ENDS(hipUserObjectRelease, hipUserObject_t, Line("object").word("release").address(ended).number(0).number(count),
+     unsigned count)
 AFTER_IS(hipGraphRetainUserObject, Line("object").word("retain").address(o).address(g).number(count).number(flags),
          hipGraph_t g, hipUserObject_t o, unsigned count, unsigned flags)
 AFTER_IS(hipGraphReleaseUserObject, Line("object").word("release").address(o).address(g).number(count), hipGraph_t g,

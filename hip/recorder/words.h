@@ -46,7 +46,7 @@ inline std::vector<std::byte> bytes_of(const hipPitchedPtr& end, const hipPos& a
   }
   return bytes;
 }
-// The same in the words of the driver's functions.
+// A copy of rows and slices that is given in the words of the driver's functions.
 inline hipMemcpy3DParms of_driver(const HIP_MEMCPY3D& d) {
   const auto any = [](hipMemoryType type) { return type == hipMemoryTypeUnified || type == hipMemoryTypeManaged; };
   const bool to_host = d.dstMemoryType == hipMemoryTypeHost, from_host = d.srcMemoryType == hipMemoryTypeHost;
@@ -78,6 +78,7 @@ inline void launch_words(Line& line, const void* function, dim3 grid, dim3 block
   describe_kernel(line, function, params, extra);
 }
 inline void kernel_words(Line& line, const hipKernelNodeParams& p) {
+  kernel_may_write(p.func, p.kernelParams, p.extra);
   launch_words(line, p.func, p.gridDim, p.blockDim, p.sharedMemBytes, p.kernelParams, p.extra);
 }
 inline void host_words(Line& line, const void* function) {
@@ -100,13 +101,21 @@ inline void adopt_ends(void* dst, std::size_t dst_pitch, const void* src, std::s
 inline void adopt_ends(const hipMemcpy3DParms* given) {
   if (given == nullptr) return;
   const hipMemcpy3DParms& p = *given;
-  const std::size_t slices = p.extent.depth + p.srcPos.z;
-  if (p.kind == hipMemcpyHostToDevice && p.srcArray == nullptr) {
-    adopt(p.srcPtr.ptr, p.srcPtr.pitch * p.srcPtr.ysize * slices);
+  const bool within_host = p.kind == hipMemcpyHostToHost;
+  if ((p.kind == hipMemcpyHostToDevice || within_host) && p.srcArray == nullptr) {
+    adopt(p.srcPtr.ptr, p.srcPtr.pitch * p.srcPtr.ysize * (p.extent.depth + p.srcPos.z));
   }
-  if (p.kind == hipMemcpyDeviceToHost && p.dstArray == nullptr) {
+  if ((p.kind == hipMemcpyDeviceToHost || within_host) && p.dstArray == nullptr) {
     adopt(p.dstPtr.ptr, p.dstPtr.pitch * p.dstPtr.ysize * (p.extent.depth + p.dstPos.z));
   }
+}
+inline void adopt_ends(const HIP_MEMCPY3D* given) {
+  if (given == nullptr) return;
+  const hipMemcpy3DParms copy = of_driver(*given);
+  adopt_ends(&copy);
+}
+inline void adopt_ends(const hipGraphNodeParams* given) {
+  if (given != nullptr && given->type == hipGraphNodeTypeMemcpy) adopt_ends(&given->memcpy.copyParams);
 }
 
 }  // namespace hip::recorder

@@ -11,6 +11,7 @@
 
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Key;
@@ -207,6 +208,35 @@ TEST(ThreadsOfLog, ACaptureThatNobodyEndsHoldsABoundedNumberOfLines) {
   EXPECT_EQ(ordered(log).size(), log.size());
 }
 
+TEST(ThreadsOfLog, PoolsAndUserObjectsAreMadeAndEndedToo) {
+  for (const auto& [made, own] : {std::pair<std::string, std::string>{"pool new c0", "alloc async d000 10 a0 c0"},
+                                  {"pool default c0", "pool use c0"},
+                                  {"object new c0 1", "object retain c0 e0 1 0"},
+                                  {"pool destroy c0", "pool new c0"},
+                                  {"object release c0 0 1", "object new c0 1"}}) {
+    EXPECT_THAT(beside(made, own), is_in_the_logs_order(made, own));
+  }
+  EXPECT_THAT(beside("object release c0 e0 1", "object new c0 1"),
+              is_in_the_captures_order("object release c0 e0 1", "object new c0 1"))
+      << "a graph's reference ends, and the object may go on";
+}
+
+TEST(LinesOfLog, AnEndThatHipRefusedIsLeftOut) {
+  for (const std::string end :
+       {"free c0", "freeasync c0 a0", "gone graph c0", "unload c0", "pool destroy c0", "object release c0 0 1"}) {
+    const std::string log = "@ 1 " + end + "\n" + end + "\nsync device 0\n" + end + "\n@ 1 sync device 0\n";
+    const auto left = [&log](const std::string& failed) {
+      const std::string whole = log + failed + "\n";
+      const std::vector<std::string_view> lines = fuzz::lines_of_log(whole);
+      return Lines(lines.begin(), lines.end());
+    };
+    EXPECT_THAT(left("failed hipF 384 kept c0"),
+                ElementsAre("@ 1 " + end, end, "sync device 0", "@ 1 sync device 0", "failed hipF 384 kept c0"));
+    EXPECT_THAT(left("failed hipF 384 kept c1"), Contains(end).Times(2)) << "another object";
+    EXPECT_THAT(left("failed hipStreamEndCapture 385 c0"), Contains(end).Times(2));
+  }
+}
+
 fuzz::RecordedProgram program_of(const Lines& log) {
   std::string text;
   for (const std::string& line : log) text += line + "\n";
@@ -385,6 +415,34 @@ TEST(ProgramOfLog, ACaptureThatHipInvalidatedEndsInTheProgram) {
   EXPECT_THAT(commands_of({"capture a0 0", "failed hipMalloc 384", "failed hipStreamEndCapture 385 a0", "free b000"}),
               ElementsAre("capture s1 mode=global", "# not recorded: hipMalloc answered 900",
                           "# not recorded: hipStreamEndCapture answered 901", "endcapture s1 g0", "free b0"));
+}
+
+TEST(ProgramOfLog, WhatHipRefusedToEndGoesOn) {
+  EXPECT_THAT(commands_of({"free b000", "failed hipFree 384 kept b000", "copied 5000 b000 10 2 0 ab"}),
+              ElementsAre("# not recorded: hipFree answered 900", "read b0"));
+}
+
+TEST(ProgramOfLog, NoBytesAreNoBuffer) {
+  EXPECT_THAT(commands_of({"alloc async 0 0 a0", "copied 0 b000 10 3 0"}),
+              ElementsAre("# not recorded: a copy between memory that no call of HIP told of"));
+}
+
+TEST(ProgramOfLog, NodesOfACloneGoOnBehindTheOriginals) {
+  EXPECT_THAT(commands_of({"graph d0", "node e0 d0 0 empty", "clone d1 d0", "found e1 e0 d1", "node e2 d1 1 e1 empty",
+                           "capture a0 2 d1 0", "endcapture a0 d1", "node e3 d1 0 empty"}),
+              ElementsAre("graph g0", "empty g0.n0", "clone g1 g0", "empty g1.n1 after=n0",
+                          "capture s1 mode=relaxed into=g1", "endcapture s1 g1", "empty g1.n2"));
+}
+
+TEST(ProgramOfLog, WorkOfACaptureThatIsNotKeptIsLeftOut) {
+  const std::string lost = "# not recorded: work of a capture that was not recorded";
+  EXPECT_THAT(
+      commands_of({"event f0 2", "capture a0 2 d0 0", "work a0" + kFill, "alloc async c000 10 a0", "record f0 a0",
+                   "wait a1 f0", "work a1" + kFill, "freeasync c000 a0", "work 0" + kFill, "endcapture a0 d0",
+                   "work a1" + kFill, "wait a1 f0"}),
+      ElementsAre("event v0", "# not recorded: a capture into a graph that was not recorded", lost, lost, lost, lost,
+                  lost, lost, "on s0" + kFilled, "# not recorded: the end of a capture that was not recorded",
+                  "on s2" + kFilled, "wait s2 v0"));
 }
 
 TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNames) {

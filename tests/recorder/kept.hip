@@ -2,7 +2,7 @@
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
 // process does while it captures, memory that the host fills while the device works, and copies of rows.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside|turns|text|rows|forms|resources
+//   kept CODE_OBJECT memory|hands|modules|beside|turns|pinned|text|rows|forms|resources
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
@@ -31,6 +31,13 @@ __global__ void add(unsigned* cells, const unsigned* more) {
 }
 __global__ void say(unsigned value) {
   printf("the device says %u\n", value);
+}
+
+struct Cells {
+  unsigned *at, first;
+};
+__global__ void put_in(Cells cells) {
+  cells.at[threadIdx.x] = cells.first + threadIdx.x;
 }
 
 unsigned sum = 0;
@@ -391,6 +398,20 @@ void resources(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
+// Memory of the host that a kernel finds in a struct, a copy, a memset and the host write to, one after the other.
+void pinned(hipStream_t stream) {
+  unsigned *source = cells_of(9), *cells = nullptr;
+  HIP(hipHostMalloc(reinterpret_cast<void**>(&cells), kBytes, 0));
+  put_in<<<1, kCells, 0, stream>>>({cells, 5});
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemcpy(cells, source, kBytes / 2, hipMemcpyDeviceToHost));
+  cells[kCells - 1] = 77;
+  HIP(hipMemset(cells, 3, kBytes / 4));
+  read_back(cells);
+  HIP(hipHostFree(cells));
+  HIP(hipFree(source));
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const std::string mode = argv[2];
@@ -401,6 +422,7 @@ int main(int argc, char** argv) {
   if (mode == "modules") modules(stream, argv[1]);
   if (mode == "beside") beside(stream);
   if (mode == "turns") in_turn(stream);
+  if (mode == "pinned") pinned(stream);
   if (mode == "text") text(stream);
   if (mode == "rows") rows(stream);
   if (mode == "forms") forms(stream);

@@ -48,7 +48,8 @@ class Recorder(unittest.TestCase):
     def replays(self, program, *more):
         for arguments in ([], ["--subject", "model:rebuild"], list(more)):
             done = run(HGCHECK, "replay", program, *arguments)
-            self.assertEqual((done.returncode, done.stdout.strip()), (0, "agree"), done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"^agree\n(note: .*\n)*$", done.stderr)  # notes: work that escapes a capture
 
     def test_what_it_prints_and_computes_is_what_it_does_alone(self):
         for mode in MODES:
@@ -155,9 +156,9 @@ class Recorder(unittest.TestCase):
     def test_text_of_kernels_does_not_mix_with_verdicts(self):
         done = self.record(RUN, "--agent", RUNTIME, KEPT, KERNELS, "text")
         self.assertEqual((done.stdout.count("the device says 7"), done.stderr.count("the device says 7")), (1, 1))
-        for arguments in ([], ["--trace"]):
+        for arguments, trace in (([], ""), (["--trace"], r"   1  .*\n")):
             done = run(HGCHECK, "replay", self.program, *arguments)
-            self.assertRegex(done.stdout, r"(?s)^(   1  .*\n)?agree\n$")
+            self.assertRegex(done.stdout, rf"(?s)^{trace}agree\n$")
             self.assertNotIn("the device says", done.stdout)
             self.assertIn("the device says 7\n", done.stderr)
 
@@ -171,7 +172,7 @@ class Recorder(unittest.TestCase):
                 self.assertIn(shown, text)
                 self.replays(self.program, "--subject", "rocm-soft@7.2:update")
 
-    # What a mode has to show, how many reads it has, and the points that are not kept.
+    # The lines that a mode has to show, how many reads it has, and the points that are not kept.
     KEPT_MODES = {
         "memory": (r"malloc_async b1 128 s1\n(# .*\n)?on s1 memset dst=b1[^$]*free_async b1 s1\n[^$]*free_async b2 s1\n"
                    r"[^$]*alloc g1\.n0 b\d 128\nmemset g1\.n1[^$]*free g1\.n3 b\d after=n2", 3,
@@ -181,6 +182,10 @@ class Recorder(unittest.TestCase):
         "beside": (r"on s2 memcpy dst=b\d\+0 src=b\d\+0 bytes=16 kind=h2d wait[^$]*endcapture s1[^$]*endcapture s2", 4,
                    ["hipMalloc answered 900", "hipStreamEndCapture answered 901"]),
         "turns": (r"(write b\d at=0 hex=[^$]*){4}set g0\.n0 kernel \S+ a0=b\d\+0 a1=5 grid=1,1,1 block=16,1,1", 2, []),
+        # Only the host's own bytes are written: the kernel's, the copy's and the memset's are not.
+        "pinned": (r"memory=pinned\nwrite b1 [^\n]*\n(# [^\n]*\n)?on s1 kernel \S*put_in[^\n]*\nsync s1\non s0 memcpy "
+                   r"dst=b1\+0 [^\n]*\nread b0\nwrite b1 [^\n]*\non s0 memset dst=b1\+0 [^\n]* wait\nread b1\n", 2,
+                   ["whether a0.0 of _Z6put_in5Cells is a pointer: it equals an address and is taken for one"]),
         "rows": (r"on s0 memcpy3d dst=b0\+\d+ src=b\d\+0 width=20 height=4 [^\n]* spitch=20 [^\n]* wait\n[^$]*"
                  r"on s1 memcpy3d [^$]*on s1 memcpy3d [^$]*capture s1 [^$]*on s1 memcpy3d [^\n]*\non s1 memset "
                  r"dst=b1\+0 [^\n]* height=6 pitch=40\nendcapture s1", 2, []),
@@ -199,7 +204,7 @@ class Recorder(unittest.TestCase):
                 text = self.program.read_text(encoding="utf-8")
                 self.assertRegex(text, shown)
                 self.assertEqual(re.findall("# not recorded: (.*)", text), not_kept)
-                # On 7.2 the end of a graph with a user object failed in one of two replays ("destroy e0").
+                # Open: 7.2 poisons three of five replays where a user object is moved into a graph.
                 real = mode != "resources"
                 self.replays(self.program, "--subject", "rocm-soft@7.2:patch" if real else "model:patch")
 
