@@ -78,9 +78,10 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
   }
   const auto none = [](const Known& known) { return known.quirks.empty(); };
   if (std::ranges::all_of(known_, none) || index % kMeetQuirksEvery == 0) return options;
-  options.avoid = [this](const verify::State& state, const verify::Command& command) {
-    return std::ranges::any_of(
-        known_, [&](const Known& known) { return known.quirks.triggered(state, command, known.strategy) != nullptr; });
+  options.avoid = [this](const verify::State& state, const verify::Command& command, verify::Id thread) {
+    return std::ranges::any_of(known_, [&](const Known& known) {
+      return known.quirks.triggered(state, command, known.strategy, thread) != nullptr;
+    });
   };
   return options;
 }

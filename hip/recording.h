@@ -237,8 +237,7 @@ class Recording {
 // The device that has to be current while the node is recorded or set: HIP takes the current device for the node's
 // device. A child graph node has the device of its recording (home_of).
 [[nodiscard]] int device_of(const NodeRecord& record);
-// The device that has to be current for such a call where the graph's own device is (home_of), or device 0 where the
-// nodes are of several devices; nullopt: that one is right.
+// The device to make current before the node is recorded or set; nullopt: the graph's device (home_of) is right.
 [[nodiscard]] std::optional<int> device_needed(const NodeRecord& record);
 // The device of all kernels (opaque ones, too) and memsets of a graph and of its children; 0 if they are of several
 // devices or there are none. The caller makes that device current while the graph is instantiated and updated: AMD's

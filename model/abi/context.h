@@ -64,6 +64,11 @@ struct LoadedCode {
   std::shared_ptr<DeviceImage> image;  // null until its memory is needed
 };
 
+[[nodiscard]] inline std::map<hipLimit_t, std::size_t> default_limits() {
+  return {
+      {hipLimitMallocHeapSize, kHeapBytes}, {hipLimitStackSize, kStackBytes}, {hipLimitPrintfFifoSize, kPrintfBytes}};
+}
+
 struct InProcess::State {
   explicit State(const InProcessOptions& chosen) : options(chosen), runtime(chosen.model) {}
 
@@ -78,8 +83,7 @@ struct InProcess::State {
   std::map<std::pair<ThreadState*, int>, ObjectId> thread_streams;  // hipStreamPerThread, by thread and device
   std::string load_error;                  // why the last image that failed could not be loaded, for people
   std::map<Address, unsigned> host_flags;  // of hipHostMalloc's memory, by its beginning
-  std::map<hipLimit_t, std::size_t> limits = {
-      {hipLimitMallocHeapSize, kHeapBytes}, {hipLimitStackSize, kStackBytes}, {hipLimitPrintfFifoSize, kPrintfBytes}};
+  std::map<hipLimit_t, std::size_t> limits = default_limits();
   std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
   // Look-ups between host symbols and the kernels and variables of a program's own code; null: no such code.
   ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;

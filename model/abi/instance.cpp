@@ -23,6 +23,7 @@ void InProcess::reset(const InProcessOptions& options) {
   state_->thread_streams.clear();
   state_->capture_nodes.clear();
   state_->variables.clear();
+  state_->limits = default_limits();
   state_->runtime.reset(options.model);
 }
 

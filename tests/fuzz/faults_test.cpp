@@ -54,7 +54,8 @@ struct Found {
 };
 
 verify::Program program_of(std::uint64_t seed, std::uint64_t index) {
-  return verify::campaign_program(seed, index, {.avoid = [](const verify::State&, const verify::Command& command) {
+  return verify::campaign_program(seed, index,
+                                  {.avoid = [](const verify::State&, const verify::Command& command, verify::Id) {
                                     return verify::is_new_ground(command);
                                   }});
 }

@@ -141,6 +141,9 @@ TEST_F(CapturesTest, HostMemoryIsUnsafeAndMemoryInformationAndLimitsAreNot) {
   std::size_t stack = 0;
   EXPECT_HIP(api.hipDeviceGetLimit(&stack, hipLimitStackSize));
   EXPECT_EQ(stack, 2048u);
+  instance.reset({});
+  EXPECT_HIP(api.hipDeviceGetLimit(&stack, hipLimitStackSize));
+  EXPECT_EQ(stack, 16384u);
 }
 
 TEST_F(CapturesTest, BlockingCallsAreRefused) {

@@ -188,9 +188,11 @@ int main() {
   CHECK(hipModuleLoadData(&module, own_code()));
   both_in_one_graph();
   hipGraphExec_t kept = set("from the module to the symbol", By::kModule, By::kSymbol, "add");
-  hipGraphExec_t kept_too = set("and to another kernel", By::kModule, By::kSymbol, "store");
+  hipGraphExec_t kept_too =
+      set("from the module to the symbol and to another kernel", By::kModule, By::kSymbol, "store");
   CHECK(hipGraphExecDestroy(set("from the symbol to the module", By::kSymbol, By::kModule, "add")));
-  CHECK(hipGraphExecDestroy(set("and to another kernel", By::kSymbol, By::kModule, "store")));
+  CHECK(hipGraphExecDestroy(
+      set("from the symbol to the module and to another kernel", By::kSymbol, By::kModule, "store")));
   variable_of_the_module();
   CHECK(hipModuleUnload(module));
   report("nodes set away from a module gone", result(kept) == 5 && result(kept_too) == 5);

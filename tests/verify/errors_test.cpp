@@ -195,10 +195,25 @@ TEST(ErrorCases, WhereAModuleIsGoneEveryErrorIsTheAnswerAndALaunchMaySucceed) {
   EXPECT_EQ(answer("hipGraphExecUpdate"), hipErrorGraphExecUpdateFailure);
   api.hipGraphExecUpdate = [](auto...) { return hipSuccess; };
   EXPECT_EQ(answer("hipGraphExecUpdate"), hipSuccess) << "a deviation";
+  api.hipGraphExecUpdate = [](auto...) { return hipErrorLaunchFailure; };
+  EXPECT_EQ(answer("hipGraphExecUpdate"), hipErrorLaunchFailure) << "the device is lost";
   api.hipGraphLaunch = [](auto...) { return hipSuccess; };
   EXPECT_EQ(answer("hipGraphLaunch"), hipErrorInvalidDeviceFunction);
 }
 #endif
+
+TEST(ErrorCases, AChildThatAllocatesNeedsNodesThatAllocateAndFree) {
+  Machine machine;
+  const auto kind_with = [&](const hip::Api& api) {
+    return answer_error_case(api, machine.kernel(), nullptr, nullptr,
+                             *find_error_case("hipGraphAddChildGraphNode", "child-that-allocates"))
+        .kind;
+  };
+  hip::Api api = Machine::api();
+  EXPECT_EQ(kind_with(api), ErrorAnswer::Kind::kAnswered);
+  api.hipGraphAddMemFreeNode = nullptr;
+  EXPECT_EQ(kind_with(api), ErrorAnswer::Kind::kUnsupported);
+}
 
 TEST(ErrorCases, ADeviationNamesACaseAndSaysSomethingElse) {
   for (const ErrorDeviation& one : error_deviations()) {

@@ -131,7 +131,7 @@ TEST(Generator, WithoutFailuresNoProgramFailsACall) {
 
 TEST(Generator, AGraphThatMayNotBeRecordedAnewIsNotSet) {
   GeneratorOptions options;
-  options.avoid = [](const State& state, const Command& command) {
+  options.avoid = [](const State& state, const Command& command, Id) {
     const bool makes_a_graph =
         std::holds_alternative<DeclareGraph>(command) || std::holds_alternative<EndCapture>(command);
     return makes_a_graph && !state.execs().empty();

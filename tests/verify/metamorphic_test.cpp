@@ -90,13 +90,13 @@ TEST(Metamorphic, FormsThatTheReleaseDoesWronglyAreLeftAsTheyAre) {
   };
   using verify::NodeForm;
   EXPECT_EQ(forms({}), (std::vector{NodeForm::kGeneric, NodeForm::kGeneric}));
-  EXPECT_EQ(forms([](const verify::State&, const verify::Command& command) {
+  EXPECT_EQ(forms([](const verify::State&, const verify::Command& command, verify::Id) {
               const auto* node = std::get_if<verify::AddNode>(&command);
               return node != nullptr && std::holds_alternative<verify::EmptyParams>(node->params) &&
                      node->form == NodeForm::kGeneric;
             }),
             (std::vector{NodeForm::kTyped, NodeForm::kGeneric}));
-  EXPECT_TRUE(forms([](const verify::State&, const verify::Command&) { return true; }).empty());
+  EXPECT_TRUE(forms([](const verify::State&, const verify::Command&, verify::Id) { return true; }).empty());
 }
 
 TEST(Metamorphic, AnEdgeThatIsTakenOutAgainImpliesNothing) {

@@ -244,7 +244,7 @@ TEST(Property, P12WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchro
   std::set<MemoryKind> kinds;
   check_often("the same as by hand", [&] {
     GeneratorOptions known{.size = 50};  // eager execution knows no commands of new ground
-    known.avoid = [](const State&, const Command& command) { return is_new_ground(command); };
+    known.avoid = [](const State&, const Command& command, Id) { return is_new_ground(command); };
     const Program program = without_addresses(*arbitrary_program(known));
     RC_ASSERT(flaw(program) == "");
     const Observation observation =

@@ -190,7 +190,7 @@ TEST_P(OnRelease, ProgramsOfACommandBuffersOwnCallsAgree) {
   std::uint64_t launches = 0;
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
     const Program program = campaign_program(
-        73, i, {.avoid = [&](const State&, const Command& command) { return !of_a_command_buffer(command); }});
+        73, i, {.avoid = [&](const State&, const Command& command, Id) { return !of_a_command_buffer(command); }});
     EXPECT_TRUE(in_agreement(judge->judge(program, {}))) << i << "\n" << print_program(program);
     launches += launches_in(program);
   }
@@ -229,10 +229,10 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
     judge->know(known, strategy);
     std::uint64_t agreed = 0, unrepeated = 0;
     for (std::uint64_t i = 0; i < kPrograms; ++i) {
-      GeneratorOptions options{.avoid = [&](const State&, const Command& command) { return unhunted(command); }};
+      GeneratorOptions options{.avoid = [&](const State&, const Command& command, Id) { return unhunted(command); }};
       if (i % 10 != 0) {
-        options.avoid = [&](const State& state, const Command& command) {
-          return unhunted(command) || known.triggered(state, command, strategy) != nullptr;
+        options.avoid = [&](const State& state, const Command& command, Id thread) {
+          return unhunted(command) || known.triggered(state, command, strategy, thread) != nullptr;
         };
       }
       const Program program = campaign_program(72, i, options);

@@ -51,7 +51,7 @@ std::uint64_t triggers_in(const Program& program, const QuirkSet& quirks, Strate
   State state;
   std::uint64_t found = 0;
   for (const Step& step : program.steps) {
-    found += quirks.triggered(state, step.command, strategy) != nullptr ? 1 : 0;
+    found += quirks.triggered(state, step.command, strategy, step.in.thread) != nullptr ? 1 : 0;
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
   }
   return found;
@@ -105,6 +105,20 @@ TEST(Quirks, ADivergenceIsExplainedByAnEventBeforeItAndOfThatKind) {
   EXPECT_TRUE(explains(status, program, {4, Effect::kStatus, 1}));
   EXPECT_FALSE(explains(status, program, {4, Effect::kStatus, 2})) << "another status";
   EXPECT_FALSE(explains(status, program, {3, Effect::kStatus, 1})) << "another command";
+}
+
+// The threads of a block run at the same time.
+TEST(Quirks, ADivergenceInAThreadIsExplainedByAnEventOfItsBlockOnABlockingStream) {
+  const Quirk launches = made_up("op=launch thread>0 stream_blocks=1", "hang");
+  const auto explained = [&](const std::string& stream, const std::string& last) {
+    const std::string objects =
+        "buffer b0 64\nstream s1\nstream s2" + stream + "\ngraph g0\nempty g0.n0\ninstantiate e0 g0\n";
+    return explains(launches, valid_program(objects + "threads\nthread 1\nsync s1\nthread 2\n" + last),
+                    {6, Effect::kHang, 0});
+  };
+  EXPECT_TRUE(explained("", "launch e0 s2\nend"));
+  EXPECT_FALSE(explained(" nonblocking", "launch e0 s2\nend"));
+  EXPECT_FALSE(explained("", "sync s2\nend\nlaunch e0 s2"));
 }
 
 // Setting a child, or updating it with its parent, sets the nodes inside: each copy is compared with the copy in its
@@ -265,20 +279,23 @@ TEST(Quirks, WhatOnlyGrowsIsExplainedAndNotSteeredAround) {
 }
 
 TEST(Quirks, ProgramsThatSteerAroundAQuirkHoldNoTriggerOfIt) {
-  const Quirk catalogue[] = {made_up("op=launch node=memset;op=set node=memcpy;op=launch roots>=2 busy=1", "bytes")};
-  const QuirkSet quirks("7.2", catalogue);
+  const Quirk catalogue[] = {made_up("op=launch node=memset;op=set node=memcpy;op=launch roots>=2 busy=1", "bytes"),
+                             made_up("op=launch thread>0", "hang")};
+  const QuirkSet quirks("7.2", catalogue), in_threads("7.2", {&catalogue[1], 1});
   GeneratorOptions options;
-  options.avoid = [&](const State& state, const Command& command) {
-    return quirks.triggered(state, command, StrategyKind::kPatch) != nullptr;
+  options.avoid = [&](const State& state, const Command& command, Id thread) {
+    return quirks.triggered(state, command, StrategyKind::kPatch, thread) != nullptr;
   };
-  std::uint64_t launches = 0, met = 0;
+  std::uint64_t launches = 0, met = 0, met_in_threads = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
     const Program steered = campaign_program(3, i, options), other = campaign_program(3, i, {});
     EXPECT_EQ(triggers_in(steered, quirks, StrategyKind::kPatch), 0U) << i;
     met += triggers_in(other, quirks, StrategyKind::kPatch);
+    met_in_threads += triggers_in(other, in_threads, StrategyKind::kPatch);
     launches += launches_in(steered) + launches_in(other);
   }
   EXPECT_GT(met, 100U) << "what is steered around is common otherwise";
+  EXPECT_GT(met_in_threads, 0U) << "in threads, too";
   EXPECT_GT(launches, 400U) << "steering leaves programs that do something";
 }
 

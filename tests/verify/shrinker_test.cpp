@@ -218,6 +218,12 @@ RC_GTEST_PROP(Shrinker, NoSingleSimplificationHelpsAnyMoreWhenItIsDone, ()) {
   }
 }
 
+TEST(Shrinker, FreeMemoryShrinksToTheLeast) {
+  const std::vector<Step> simpler = simpler_steps({DeviceMemory{DeviceMemory::kLeast + 4096}});
+  ASSERT_FALSE(simpler.empty());
+  EXPECT_EQ(simpler.front().command, Command(DeviceMemory{DeviceMemory::kLeast}));
+}
+
 RC_GTEST_PROP(Shrinker, ASimplerStepIsAnotherStep, ()) {
   for (const Step& step : (*arbitrary_program({})).steps) {
     for (const Step& simpler : simpler_steps(step)) RC_ASSERT(!(simpler == step));

@@ -79,9 +79,11 @@ TEST(StreamMemoryPrograms, WhatTheDeviceHasNotIsRefusedAndChangesNothing) {
 
 TEST(StreamMemoryPrograms, OnADeviceOfAStatedSizeItIsClearWhatFits) {
   for (const auto& [commands, mentions] : {
-           std::pair{"malloc_async b6 33554432 s0\n", "is open"},
+           std::pair{"malloc_async b6 33554432 s0\n",
+                     "is open: at most 12582912 bytes are certain to fit, more than 48300032 certain not to"},
+           {"free b0\nmalloc_async b6 46137345 s0\n", "is open"},
            {"device_memory 134217728\n", "once"},
-           {"buffer b6 65536\n", "behind device_memory"},
+           {"buffer b6 65536\n", "at most 65536 bytes of buffers, freed ones included"},
            {"pool p0\n", "no more pools"},
            {"graph g0\nalloc g0.n0 b6 64\n", "no memory of graphs"},
            {"on s0 memset dst=b6+0 value=7 width=256\n", "b6"},

@@ -1,6 +1,7 @@
 // Blocks of threads: their text, which of them are valid, and how they are generated, mutated and shrunk.
 #include "verify/program/threads.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,15 +154,20 @@ TEST(Threads, ChangeNoExecutableGraphWhileAnotherOneCaptures) {
 
 TEST(Threads, CaptureInModeGlobalBesideCallsThatThisDoesNotForbid) {
   const std::string capture = "capture s1\non s1 memcpy dst=b1+0 src=b2+0 bytes=64 kind=d2d\nendcapture s1 g5";
-  const char* reason = "a thread of the block captures in mode global, which may forbid a call of another thread";
+  const auto reason = [](int captures, int calls) {
+    return fmt::format(
+        "thread {} captures on s1 in mode global, which may forbid a call of thread {}: capture with mode=thread, or "
+        "make the call outside of the block",
+        captures, calls);
+  };
   for (const char* call : {"launch e0 s2", "instantiate e5 g0", "record v0 s2", "malloc_async b9 64 s2",
                            "capture s2 mode=relaxed\nendcapture s2 g6"}) {
     EXPECT_EQ(flaw(parsed(two_threads(capture, call))), "") << call;
     EXPECT_EQ(flaw(parsed(two_threads(call, capture))), "") << call;
   }
   for (const char* call : {"sync s2", "record v0 s2\nsync v0", "pool p0", "alloc g0.n2 b9 64 after=n1"}) {
-    EXPECT_THAT(flaw(parsed(two_threads(capture, call))), testing::HasSubstr(reason)) << call;
-    EXPECT_THAT(flaw(parsed(two_threads(call, capture))), testing::HasSubstr(reason)) << call;
+    EXPECT_THAT(flaw(parsed(two_threads(capture, call))), testing::HasSubstr(reason(1, 2))) << call;
+    EXPECT_THAT(flaw(parsed(two_threads(call, capture))), testing::HasSubstr(reason(2, 1))) << call;
   }
   EXPECT_EQ(flaw(parsed(two_threads(capture + "\nsync s1", "launch e0 s2"))), "");
 }

@@ -53,11 +53,11 @@ bool needs_code(const ErrorCase& error_case) {
 
 ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable, const void* code,
                               const ErrorCase& error_case) {
+  constexpr ErrorAnswer kLacking = {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
   const ErrorCall* call = find_error_call(error_case);
   const bool lacks_variable = variable == nullptr && needs_variable(error_case);
   const bool lacks_code = code == nullptr && needs_code(error_case);
-  if (call == nullptr || !call->exists(api) || lacks_variable || lacks_code)
-    return {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
+  if (call == nullptr || !call->exists(api) || lacks_variable || lacks_code) return kLacking;
   // The scene gets the variable and the code only for cases that need them.
   ErrorScene scene(api, kernel, needs_variable(error_case) ? variable : nullptr,
                    needs_code(error_case) ? code : nullptr);
@@ -66,7 +66,9 @@ ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const v
   ErrorAnswer answer;
   answer.status = call->make(scene);
   answer.last_error = api.hipGetLastError();
-  if (needs_code(error_case) && (answer.status != hipSuccess || error_case.function == "hipGraphLaunch"))
+  if (scene.lacking()) return kLacking;
+  const bool lost = answer.status == hipErrorLaunchFailure || answer.status == hipErrorIllegalAddress;
+  if (needs_code(error_case) && !lost && (answer.status != hipSuccess || error_case.function == "hipGraphLaunch"))
     answer.status = answer.last_error = call->expected;
   return answer;
 }

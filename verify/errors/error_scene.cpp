@@ -133,6 +133,8 @@ hipError_t ErrorScene::free_twice() const {
 }
 
 hipError_t ErrorScene::add_child_that_allocates() {
+  lacking_ = api.hipGraphAddMemAllocNode == nullptr || api.hipGraphAddMemFreeNode == nullptr;
+  if (lacking_) return hipErrorNotSupported;
   hipGraph_t child = nullptr;
   if (const hipError_t made = api.hipGraphCreate(&child, 0); made != hipSuccess) return made;
   graphs_.push_back(child);

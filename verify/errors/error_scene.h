@@ -35,6 +35,8 @@ class ErrorScene {
   ~ErrorScene();
   // The status of the first call that failed while the scene was made, or hipSuccess.
   [[nodiscard]] hipError_t prepared() const { return prepared_; }
+  // Whether the runtime lacks a function that a call needed besides its own.
+  [[nodiscard]] bool lacking() const { return lacking_; }
 
   // Where a node is added.
   struct Place {
@@ -206,6 +208,7 @@ class ErrorScene {
   void make_gone();
 
   hipError_t prepared_ = hipSuccess;
+  bool lacking_ = false;
   hipFunction_t unloaded_ = nullptr;
   std::array<hipGraphNode_t, 2> list_{};
   std::vector<hipGraph_t> graphs_;

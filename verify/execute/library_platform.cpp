@@ -224,7 +224,7 @@ void LibraryPlatform::fail_below(Below call, std::uint64_t nth) {
 }
 
 // HIP's answer is the agent's: ROCm/clr asks HSA how much is free. Memory that earlier programs left in the pool would
-// not be, and would still be given away.
+// not be counted as free, and would still be given away.
 bool LibraryPlatform::leave_free(std::uint64_t bytes) {
   const hip::Api& api = library_.api;
   std::size_t free = 0, total = 0;

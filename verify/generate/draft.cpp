@@ -15,7 +15,7 @@ bool Draft::take(const Command& command, std::uint32_t repeat) {
 }
 
 bool Draft::may_stand(const Command& command) const {
-  return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command));
+  return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command, thread_));
 }
 
 void Draft::by_fields(Topic topic) {

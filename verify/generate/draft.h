@@ -54,6 +54,7 @@ class Draft {
   State state_;
   Program program_;
   NextNames next_;
+  Id thread_ = 0;  // whose commands are drawn; 0: in no block of threads
 
  private:
   void make_symbol(DeclareBuffer& command) const;

@@ -28,8 +28,9 @@ struct GeneratorOptions {
   std::uint32_t systems_every = 16;
   int system_devices = 1;          // that scenarios may name
   std::optional<System> system{};  // scenarios of that one alone
-  // Whether to avoid a command in a state; empty: avoid none. Asked only about commands that are valid there.
-  std::function<bool(const State&, const Command&)> avoid{};
+  // Whether to avoid a command of a thread (0: in no block of threads) in a state; empty: avoid none. Asked only about
+  // commands that are valid there.
+  std::function<bool(const State&, const Command&, Id)> avoid{};
 };
 
 // The most commands of a generated program: its last action may be long, and a block stands behind it.

@@ -37,7 +37,7 @@ class Repair {
 
  private:
   [[nodiscard]] bool may_stand(const Command& command) const {
-    return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command));
+    return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command, in_.thread));
   }
 
   // Orders the command behind work that it would race with. Returns false when the command is invalid or races anyway.

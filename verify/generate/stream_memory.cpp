@@ -135,7 +135,8 @@ void StreamMemoryDraft::run_short() {
   const Id stream = pick(state_.live_streams()), held = next_.buffer;
   if (!take(device) || !take(MallocAsync{held, device.bytes - left, stream, {}})) return;
   ++next_.buffer;
-  take(MallocAsync{next_.buffer, left + choices_.between(1, kMiB), pick(state_.live_streams()), {}});
+  const std::uint64_t too_much = left + MemoryState::kMaxBesides + choices_.between(1, kMiB);
+  take(MallocAsync{next_.buffer, too_much, pick(state_.live_streams()), {}});
   if (choices_.percent(40)) free(held, stream);
 }
 

@@ -33,7 +33,9 @@ void ThreadsDraft::overlap() {
     const std::size_t begin = program_.steps.size();
     own.updates = std::ranges::none_of(
         threads, [&own](const Own& other) { return other.captures && other.thread != own.thread; });
+    thread_ = own.thread;
     thread(own);
+    thread_ = 0;
     written.steps.insert(written.steps.end(), program_.steps.begin() + static_cast<std::ptrdiff_t>(begin),
                          program_.steps.end());
     for (std::size_t k = begin; k < written.steps.size(); ++k) written.steps[k].in = {1, 1, 0, own.thread};

@@ -76,9 +76,9 @@ class PairRunner {
                                      const std::optional<Divergence>& reverse) const;
   [[nodiscard]] const Quirk* explain(const Program& program, const Observation& expected,
                                      const Observation& observed) const;
-  // Whether the command triggers a quirk of the subject in that state.
-  [[nodiscard]] bool is_known(const State& state, const Command& command) const {
-    return known_.quirks.triggered(state, command, known_.strategy) != nullptr;
+  // Whether the command of that thread triggers a quirk of the subject in that state.
+  [[nodiscard]] bool is_known(const State& state, const Command& command, Id thread) const {
+    return known_.quirks.triggered(state, command, known_.strategy, thread) != nullptr;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "verify/language/node_params.h"
 
@@ -54,6 +55,9 @@ enum class Room : std::uint8_t { kEnough, kNone, kOpen };
 struct MemoryState {
   static constexpr std::uint64_t kRuntimeBytes = std::uint64_t{32} << 20;  // that a runtime needs at most for itself
   static constexpr std::uint64_t kMaxOtherBytes = std::uint64_t{64} << 10;
+  // That a runtime has at most besides `left_free`: the program's other memory, once it is freed, and what the runtime
+  // rounds.
+  static constexpr std::uint64_t kMaxBesides = kMaxOtherBytes + (std::uint64_t{2} << 20);
 
   std::map<Id, BufferState> buffers;
   std::map<Id, PoolState> pools;
@@ -65,6 +69,8 @@ struct MemoryState {
   [[nodiscard]] const BufferState* find(Id buffer) const;
   // Room for `bytes` more that a stream allocates. A runtime may keep what was freed.
   [[nodiscard]] Room room_for(std::uint64_t bytes) const;
+  // Behind `device_memory`: the largest request that is certain to fit, and the largest one that may fit.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> surely_and_maybe() const;
   // The bytes of all memory but that of streams, freed memory too.
   [[nodiscard]] std::uint64_t other_bytes() const;
   // Notes that `graph` has the buffers that `node` names at their present addresses.

@@ -249,14 +249,19 @@ const BufferState* MemoryState::find(Id buffer) const {
 
 Room MemoryState::room_for(std::uint64_t bytes) const {
   if (!left_free) return Room::kEnough;
-  std::uint64_t held = bytes, ever = bytes + kRuntimeBytes;
+  const auto [surely, maybe] = surely_and_maybe();
+  if (bytes > maybe) return Room::kNone;
+  return bytes <= surely ? Room::kEnough : Room::kOpen;
+}
+
+std::pair<std::uint64_t, std::uint64_t> MemoryState::surely_and_maybe() const {
+  std::uint64_t held = 0, ever = kRuntimeBytes;
   for (const auto& [id, buffer] : buffers) {
     if (!buffer.of_stream_alone()) continue;
     ever += buffer.bytes;
     held += buffer.alive ? buffer.bytes : 0;
   }
-  if (held > *left_free) return Room::kNone;
-  return ever <= *left_free ? Room::kEnough : Room::kOpen;
+  return {*left_free - std::min(ever, *left_free), *left_free + kMaxBesides - held};
 }
 
 std::uint64_t MemoryState::other_bytes() const {
@@ -327,7 +332,8 @@ Reason State::flaw_of_buffer(Id id, std::uint64_t bytes) const {
 Reason State::flaw_of_other_memory(std::uint64_t bytes) const {
   const bool limited = parts_.memory.left_free.has_value();
   if (!limited || parts_.memory.other_bytes() + bytes <= MemoryState::kMaxOtherBytes) return {};
-  return fmt::format("behind device_memory a program has {} bytes of memory", MemoryState::kMaxOtherBytes);
+  return fmt::format("behind device_memory a program has at most {} bytes of buffers, freed ones included",
+                     MemoryState::kMaxOtherBytes);
 }
 
 Reason State::missing_buffer(Id id) const {

@@ -76,7 +76,8 @@ Reason ThreadRules::check(const State& state, const Step& step) {
   const bool another_thread = before.block != in_.block || before.thread != in_.thread;
   if (before.block != in_.block) {
     uses_.clear();
-    capturing_ = recording_ = global_ = forbidden_ = 0;
+    capturing_ = recording_ = forbidden_ = 0;
+    global_.clear();
   }
   if (another_thread && (before.thread != 0 || in_.thread != 0) && !state.captures().empty())
     return "a capture is open where a thread begins or ends";
@@ -94,15 +95,22 @@ Reason ThreadRules::check(const State& state, const Step& step) {
 // CUDA, cudaThreadExchangeStreamCaptureMode: a capture of any thread in mode global forbids unsafe calls of all
 // threads. Whether the capture is open when another thread makes its call is a matter of time.
 Reason ThreadRules::beside_global() const {
-  const bool alone = std::has_single_bit(global_ | forbidden_);
-  if (global_ == 0 || forbidden_ == 0 || alone) return {};
-  return "a thread of the block captures in mode global, which may forbid a call of another thread";
+  for (const auto& [thread, stream] : global_) {
+    const std::uint32_t others = forbidden_ & ~(1U << thread);
+    if (others == 0) continue;
+    return fmt::format(
+        "thread {} captures on s{} in mode global, which may forbid a call of thread {}: capture with mode=thread, or "
+        "make the call outside of the block",
+        thread, stream, std::countr_zero(others));
+  }
+  return {};
 }
 
 Reason ThreadRules::check_after(const State& state, const Step& step) {
   if (step.in.thread == 0) return {};
-  const auto global = [](const CaptureState& capture) { return capture.mode == CaptureMode::kGlobal; };
-  if (std::ranges::any_of(state.captures(), global)) global_ |= 1U << step.in.thread;
+  for (const CaptureState& capture : state.captures()) {
+    if (capture.mode == CaptureMode::kGlobal) global_.emplace(step.in.thread, capture.origin);
+  }
   if (Reason reason = beside_global()) return reason;
   const std::vector<Name> names = names_in(step.command);
   // The executor waits for the device before it unloads a module.

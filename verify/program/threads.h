@@ -57,9 +57,10 @@ class ThreadRules {
   // A bit for each thread of the block: those that capture, and those in which a strategy may record an executable
   // graph again. It then waits for the device, which HIP refuses while another thread captures.
   std::uint32_t capturing_ = 0, recording_ = 0;
-  // The same: those that capture in mode global, and those with a call that such a capture of another thread may forbid
-  // or a strategy does not make meanwhile.
-  std::uint32_t global_ = 0, forbidden_ = 0;
+  // The same: those with a call that a capture of another thread in mode global may forbid, or with a command that may
+  // not stand while a stream captures.
+  std::uint32_t forbidden_ = 0;
+  std::map<Id, Id> global_;  // the threads of the block that capture in mode global, each with the stream
 };
 
 }  // namespace verify

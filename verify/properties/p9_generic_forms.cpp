@@ -34,7 +34,7 @@ std::optional<Variant> other_form(const Program& program, const Avoid& avoid) {
     if (auto* set = std::get_if<SetNode>(&step.command)) {
       set->form = next_form(set->params, set->form, set->target == Target::kGraph);
     }
-    if (step.command != before && avoid && avoid(state, step.command)) step.command = before;
+    if (step.command != before && avoid && avoid(state, step.command, step.in.thread)) step.command = before;
     changed = changed || step.command != before;
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) {
       if (state.check(step.command)) return {};  // a command may not fit a node of another form

@@ -37,8 +37,8 @@ struct Variant {
   std::optional<PropertyId> precisely = std::nullopt;
 };
 
-// Whether a variant must avoid a command in a state, as a generator must: the release executes it wrongly.
-using Avoid = std::function<bool(const State&, const Command&)>;
+// Whether a variant must avoid a command of a thread in a state, as a generator must: the release executes it wrongly.
+using Avoid = std::function<bool(const State&, const Command&, Id)>;
 
 // Maps the observation of a run of `derived` to the `steps` steps of the original. Keeps only the statuses, bytes and
 // host functions that a client sees: graphs that were built differently answer other queries differently on purpose.

@@ -39,10 +39,7 @@ class EventEmitter {
     if (const std::optional<Below> call = state.parts().failing_below) set(k_failing_below, *call);
     set(k_open_captures, state.captures().size());
     set(k_blocking_captures, std::ranges::count_if(state.captures(), [this](const CaptureState& capture) {
-          return std::ranges::any_of(capture.behind, [this](const auto& entry) {
-            const StreamState* stream = state.parts().streams.find(entry.first);
-            return stream == nullptr || !stream->non_blocking;
-          });
+          return std::ranges::any_of(capture.behind, [this](const auto& entry) { return blocks(entry.first); });
         }));
     set(k_invalid_captures, std::ranges::count_if(state.captures(), [](const CaptureState& c) { return !c.valid; }));
     rules_of_capture(state.answer(command));
@@ -66,6 +63,7 @@ class EventEmitter {
   }
   void stream(Id id) {
     set(k_stream, id);
+    set(k_stream_blocks, blocks(id));
     const CaptureState* capture = state.capture_of(id);
     set(k_capturing, capture != nullptr);
     if (capture != nullptr) set(k_capture_origin, capture->origin == id);
@@ -171,6 +169,10 @@ class EventEmitter {
     };
     set(k_invalidates_into_graph, invalidated([](const CaptureState& capture) { return capture.into.has_value(); }));
     set(k_invalidates_forked, invalidated([](const CaptureState& capture) { return capture.behind.size() > 1; }) > 0);
+  }
+  [[nodiscard]] bool blocks(Id id) const {
+    const StreamState* stream = state.parts().streams.find(id);
+    return stream == nullptr || !stream->non_blocking;
   }
   void event(Id id) {
     set(k_event_captured, state.event_captured(id));

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "verify/program/state_devices.h"
+#include "verify/program/threads.h"
 
 namespace verify {
 
@@ -162,10 +163,10 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
   }
 }
 
-const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy) const {
+const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy, Id thread) const {
   const Quirk* found = nullptr;
   if (empty()) return found;
-  any_event(state, command, strategy, 0, [&](const Event& event) {
+  any_event(state, command, strategy, thread, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
       if (!compiled.steered_around || !compiled.counts(strategy) || !compiled.matches(event)) continue;
       found = compiled.quirk;
@@ -192,6 +193,13 @@ bool any_command(const Program& program, std::size_t steps, const Visit& visit) 
   return false;
 }
 
+// How many of the first commands may have begun when the program diverged at `step`: all commands of a block of
+// threads.
+std::size_t begun_at(const Program& program, std::size_t step) {
+  const bool in_threads = step < program.steps.size() && program.steps[step].in.thread != 0;
+  return in_threads ? end_of_block(program, step) : step + 1;
+}
+
 }  // namespace
 
 bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
@@ -216,7 +224,7 @@ const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, co
   }
   if (candidates.empty()) return nullptr;
   const Quirk* found = nullptr;
-  any_command(program, divergence.step + 1, [&](const State& state, std::size_t i) {
+  any_command(program, begun_at(program, divergence.step), [&](const State& state, std::size_t i) {
     const bool here = divergence.effect != Effect::kStatus || i == divergence.step;
     return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
       const auto at = std::ranges::find_if(

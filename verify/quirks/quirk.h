@@ -3,8 +3,8 @@
 // A quirk says which events may show it (triggers, in the words of attributes.inc), how it shows (effects), and the
 // facts about it. A program whose first divergence is one of the effects, at or after an event that matches a trigger,
 // ends there as KnownQuirk(id). A status shows at the very command that triggers; bytes, crashes and the rest may show
-// later. Each quirk is a folder of verify/findings; tools/findings makes the catalogue of these folders. A test fails
-// when a quirk no longer shows on a release that it names.
+// later, or at another command of the same block of threads. Each quirk is a folder of verify/findings; tools/findings
+// makes the catalogue of these folders. A test fails when a quirk no longer shows on a release that it names.
 //
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
@@ -72,8 +72,9 @@ class QuirkSet {
   QuirkSet(std::string_view release, std::span<const Quirk> catalogue);
 
   [[nodiscard]] bool empty() const { return compiled_.empty(); }
-  // The quirk that `command` may show in `state`, or null.
-  [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy) const;
+  // The quirk that `command` may show in `state`, or null; `thread`: as for any_event().
+  [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy,
+                                       Id thread) const;
   // The quirk that explains how `program` first diverged, or null.
   [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const;
   // Whether `program` holds a trigger of a quirk that corrupts its process.

@@ -12,7 +12,7 @@ namespace verify {
 
 namespace {
 
-constexpr std::size_t kUnsafeBytes = 64, kStackBytes = 2048;
+constexpr std::size_t kUnsafeBytes = 64;
 
 hipStreamCaptureMode hip_mode(CaptureMode mode) {
   static constexpr hipStreamCaptureMode kModes[] = {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal,
@@ -33,8 +33,11 @@ std::string name_of(hipStreamCaptureStatus status) {
 // The function that the call needs and the runtime lacks; or null.
 const char* lacking_beside(const hip::Api& api, BesideCall call) {
   if (call == BesideCall::kHostRegister && api.hipHostRegister == nullptr) return "hipHostRegister";
+  if (call == BesideCall::kHostRegister && api.hipHostUnregister == nullptr) return "hipHostUnregister";
   if (call == BesideCall::kMemoryInfo && api.hipMemGetInfo == nullptr) return "hipMemGetInfo";
-  return call == BesideCall::kDeviceLimit && api.hipDeviceSetLimit == nullptr ? "hipDeviceSetLimit" : nullptr;
+  if (call != BesideCall::kDeviceLimit) return nullptr;
+  if (api.hipDeviceGetLimit == nullptr) return "hipDeviceGetLimit";
+  return api.hipDeviceSetLimit == nullptr ? "hipDeviceSetLimit" : nullptr;
 }
 
 hip::Status register_memory(Run& run) {
@@ -50,7 +53,7 @@ hip::Status register_memory(Run& run) {
 hip::Status make_call(Run& run, BesideCall call) {
   const hip::Api& api = run.context.api;
   void* memory = nullptr;
-  std::size_t unused = 0, total = 0;
+  std::size_t unused = 0, total = 0, limit = 0;
   switch (call) {
     case BesideCall::kMalloc:
       if (hip::Status s = hip::call<&hip::Api::hipMalloc>(api, &memory, kUnsafeBytes); !s) return s;
@@ -65,7 +68,9 @@ hip::Status make_call(Run& run, BesideCall call) {
     case BesideCall::kDeviceLimit:
       break;
   }
-  return hip::call<&hip::Api::hipDeviceSetLimit>(api, hipLimitStackSize, kStackBytes);
+  // The limit stays as it is: it outlives the program.
+  const hip::Status asked = hip::call<&hip::Api::hipDeviceGetLimit>(api, &limit, hipLimitStackSize);
+  return asked ? hip::call<&hip::Api::hipDeviceSetLimit>(api, hipLimitStackSize, limit) : asked;
 }
 
 hip::Status begin_into(Run& run, const BeginCapture& c) {

@@ -34,14 +34,14 @@ struct DeviceMemory {
   static constexpr auto spec() {
     return describe_command(
         "device_memory",
-        "Of each device's memory only so many bytes are free from here on, for the rest of the program: 64 to 512 MiB. "
+        "Leaves BYTES of each device's memory free for the rest of the program (64 to 512 MiB). "
         "A `malloc_async` that needs more than is left is refused, and changes nothing. Whether one fits has to be "
         "clear: 32 MiB are left to the runtime for itself, and what was freed may still be kept. There are no pools "
         "and no memory of graphs, and the program's other memory has 64 KiB at most. Only the model and the software "
         "GPU can do it.",
         kDrawnByHand, kNoDeviation,
         NumberField<std::uint64_t DeviceMemory::*>{&DeviceMemory::bytes, "BYTES", "a size in bytes", "a size in bytes",
-                                                   kLeast, kMost, "at least 64 MiB are left free", Simpler::kNo});
+                                                   kLeast, kMost, "at least 64 MiB are left free", Simpler::kLess});
   }
   bool operator==(const DeviceMemory&) const = default;
 };

@@ -58,7 +58,8 @@ Reason check(const State& state, const DeviceMemory& c) {
   if (memory.runtime_allocates || !memory.pools.empty())
     return "the free memory is stated before there are pools, and before graphs or streams allocate";
   if (memory.other_bytes() > MemoryState::kMaxOtherBytes)
-    return fmt::format("the program has more than {} bytes of memory", MemoryState::kMaxOtherBytes);
+    return fmt::format("the program has more than {} bytes of buffers, freed ones included",
+                       MemoryState::kMaxOtherBytes);
   return {};
 }
 

@@ -34,6 +34,13 @@ BufferState allocated(std::uint64_t bytes) {
 
 // ---- MallocAsync
 
+static Reason open_size(const MemoryState& memory) {
+  const auto [surely, maybe] = memory.surely_and_maybe();
+  return fmt::format(
+      "whether the device has so much memory is open: at most {} bytes are certain to fit, more than {} certain not to",
+      surely, maybe);
+}
+
 template <>
 constexpr Traits kTraits<MallocAsync>{kLegalInCapture, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
 
@@ -54,7 +61,7 @@ Reason check(const State& state, const MallocAsync& c) {
   }
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr) {
-    if (state.parts().memory.room_for(c.bytes) == Room::kOpen) return "whether the device has so much memory is open";
+    if (state.parts().memory.room_for(c.bytes) == Room::kOpen) return open_size(state.parts().memory);
     return on_other_device(state, c.stream);
   }
   if (state.parts().memory.left_free) return kNoMemoryOfItsOwn;
