@@ -112,12 +112,12 @@ TEST(SymbolNodes, TheDeviceOfTheVariableIsCurrentWhileTheCopyIsRecorded) {
   api.hipGraphAddMemcpyNodeToSymbol = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t, const void*,
                                          const void*, size_t, size_t,
                                          hipMemcpyKind) { return seen = current, hipSuccess; };
-  for (const std::optional<int> device : {std::optional(0), std::optional<int>()}) {
+  for (const std::optional<int> owner : {std::optional(0), std::optional<int>()}) {
     hip::CopyRecord record = copy(true);
-    record.symbol.device = device;
+    record.symbol.device = owner;
     hip::NodeExtras extras;
     EXPECT_TRUE(hip::record_node(api, nullptr, {record, {}, {}}, {}, {}, extras).ok());
-    EXPECT_EQ(seen, device.value_or(1));
+    EXPECT_EQ(seen, owner.value_or(1));
     EXPECT_EQ(current, 1);
   }
 }
