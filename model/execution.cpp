@@ -118,10 +118,8 @@ void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
     ++unchecked_launches_;
     return;
   }
-  // Nothing races where each step waits for the one before it: a long chain has many pairs of steps.
-  const auto apart = [&](StepIndex a, StepIndex b) { return !reachability.reaches(a, b); };
-  const std::vector<StepIndex>& order = plan.structure->stable_order;
-  if (std::ranges::adjacent_find(order, apart) == order.end()) return;
+  const auto before = [&](StepIndex a, StepIndex b) { return reachability.reaches(a, b); };
+  if (!any_conflict(ran.logs, plan.structure->stable_order, before)) return;
   const auto conflicts =
       find_conflicts(ran.logs, [&](std::uint32_t a, std::uint32_t b) { return reachability.ordered(a, b); });
   for (const Conflict& c : conflicts) {
@@ -134,13 +132,11 @@ void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
 void Runtime::check_races_between_streams(const Ran& ran) {
   for (const Ran& other : ran_) {
     if (ran.events == nullptr && other.position <= ran.before.at(other.stream)) continue;
-    for (std::size_t i = 0; i < other.logs.size(); ++i) {
-      for (std::size_t j = 0; j < ran.logs.size(); ++j) {
-        if (other.position_of(i) <= ran.before_of(j).at(other.stream)) continue;
-        const AccessLog pair[] = {other.logs[i], ran.logs[j]};
-        for (const Conflict& c : find_conflicts(pair, [](std::uint32_t, std::uint32_t) { return false; })) {
-          report({{other.nodes[i], other.number, c.a_wrote}, {ran.nodes[j], ran.number, c.b_wrote}, c.bytes});
-        }
+    for (const auto [i, j] : meetings(other.logs, ran.logs)) {
+      if (other.position_of(i) <= ran.before_of(j).at(other.stream)) continue;
+      const AccessLog pair[] = {other.logs[i], ran.logs[j]};
+      for (const Conflict& c : find_conflicts(pair, [](std::uint32_t, std::uint32_t) { return false; })) {
+        report({{other.nodes[i], other.number, c.a_wrote}, {ran.nodes[j], ran.number, c.b_wrote}, c.bytes});
       }
     }
   }

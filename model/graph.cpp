@@ -250,10 +250,11 @@ Node* Graph::find_clone_of(ObjectId original) const {
   return nullptr;
 }
 
-std::vector<NodeView> inspect(const Graph& graph) {
+std::vector<NodeView> inspect(const Graph& graph, std::size_t most) {
   std::vector<NodeView> views;
-  views.reserve(graph.nodes().size());
-  for (const auto& node : graph.nodes()) {
+  const auto nodes = graph.nodes().first(std::min(most, graph.nodes().size()));
+  views.reserve(nodes.size());
+  for (const auto& node : nodes) {
     NodeView view;
     view.type = node->type();
     view.params = &node->params();

@@ -130,6 +130,8 @@ struct NodeView {
   ObjectId id = 0;                          // of the node, or of the node that it was instantiated from
   bool enabled = true;
 };
-[[nodiscard]] std::vector<NodeView> inspect(const Graph& graph);
+inline constexpr std::size_t kAllNodes = ~std::size_t{0};
+// The first `most` nodes of the graph, with all nodes of their children.
+[[nodiscard]] std::vector<NodeView> inspect(const Graph& graph, std::size_t most = kAllNodes);
 
 }  // namespace model

@@ -269,7 +269,7 @@ const NodeParams* GraphExec::params(ObjectId node) const {
   return exec == nullptr ? nullptr : &plan_->steps[exec->entry].params;
 }
 
-std::vector<NodeView> GraphExec::inspect(const std::vector<ExecNode>& level) const {
+std::vector<NodeView> GraphExec::inspect(std::span<const ExecNode> level) const {
   std::vector<NodeView> views;
   views.reserve(level.size());
   for (const ExecNode& exec : level) {
@@ -279,8 +279,8 @@ std::vector<NodeView> GraphExec::inspect(const std::vector<ExecNode>& level) con
   return views;
 }
 
-std::vector<NodeView> GraphExec::inspect() const {
-  return inspect(nodes_);
+std::vector<NodeView> GraphExec::inspect(std::size_t most) const {
+  return inspect(std::span(nodes_).first(std::min(most, nodes_.size())));
 }
 
 }  // namespace model

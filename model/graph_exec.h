@@ -64,7 +64,7 @@ class GraphExec {
   [[nodiscard]] const Clock& last_launch() const { return last_launch_; }
   void set_last_launch(Clock point) { last_launch_ = std::move(point); }
 
-  [[nodiscard]] std::vector<NodeView> inspect() const;
+  [[nodiscard]] std::vector<NodeView> inspect(std::size_t most = kAllNodes) const;
 
  private:
   // The nodes of one level, in order of insertion.
@@ -90,7 +90,7 @@ class GraphExec {
                                       std::vector<Change>* changes) const;
   void apply(const std::vector<Change>& changes);
   void hold_user_objects(const Graph& graph);
-  [[nodiscard]] std::vector<NodeView> inspect(const std::vector<ExecNode>& level) const;
+  [[nodiscard]] std::vector<NodeView> inspect(std::span<const ExecNode> level) const;
   Plan& writable();
 
   ObjectTable& objects_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/interval.h"
@@ -37,8 +38,21 @@ struct Conflict {
   bool a_wrote = false, b_wrote = false;
 };
 
-// All pairs of logs that conflict and that `ordered` does not order. Logs must be normalised.
-[[nodiscard]] std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs,
-                                                   const std::function<bool(std::uint32_t, std::uint32_t)>& ordered);
+// Whether the first log, by position, comes before the second.
+using Before = std::function<bool(std::uint32_t, std::uint32_t)>;
+
+// All pairs of logs that conflict and that `ordered` does not order. Logs must be normalised. Takes the square of the
+// logs that touch the same bytes.
+[[nodiscard]] std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs, const Before& ordered);
+
+// Whether find_conflicts() would find any, where `before` is a partial order and `order`, of all logs, keeps to it.
+// Asks for each byte whether its last writer, and its readers since, come before the next log: in proportion to the
+// logs.
+[[nodiscard]] bool any_conflict(std::span<const AccessLog> logs, std::span<const std::uint32_t> order,
+                                const Before& before);
+
+// The pairs of a log of `earlier` and a log of `later` that share a byte which one of them writes, in ascending order.
+[[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings(std::span<const AccessLog> earlier,
+                                                                            std::span<const AccessLog> later);
 
 }  // namespace model

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace model {
 namespace {
@@ -68,6 +69,90 @@ RC_GTEST_PROP(RaceProperty, ExactlyTheUnorderedPairsThatShareAWrittenByteAreRepo
       RC_ASSERT(report->second.a_wrote == bytes[a].writes.contains(*byte));
       RC_ASSERT(report->second.b_wrote == bytes[b].writes.contains(*byte));
     }
+  }
+}
+
+// Logs of arbitrary bytes, and an arbitrary partial order that keeps to the order of their positions.
+struct OrderedLogs {
+  std::vector<AccessLog> logs;
+  std::vector<std::uint32_t> order;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> before;
+  [[nodiscard]] bool ordered(std::uint32_t a, std::uint32_t b) const { return before.contains({a, b}); }
+};
+
+OrderedLogs arbitrary_ordered_logs() {
+  OrderedLogs made;
+  const auto count = *rc::gen::inRange<std::uint32_t>(0, 8);
+  const auto tenths = *rc::gen::element(0, 3, 6, 9);  // of the pairs, before the order is closed
+  for (std::uint32_t b = 0; b < count; ++b) {
+    Bytes unused;
+    made.logs.push_back(arbitrary_log(&unused));
+    made.order.push_back(b);
+    for (std::uint32_t a = b; a-- > 0;) {
+      bool comes = *rc::gen::inRange(0, 10) < tenths;
+      for (std::uint32_t between = a + 1; between < b; ++between)
+        comes = comes || (made.ordered(a, between) && made.ordered(between, b));
+      if (comes) made.before.emplace(a, b);
+    }
+  }
+  return made;
+}
+
+RC_GTEST_PROP(RaceProperty, ASweepInTopologicalOrderFindsAConflictWhereThereIsOne, ()) {
+  const OrderedLogs made = arbitrary_ordered_logs();
+  const bool any = !find_conflicts(made.logs, [&](auto a, auto b) { return made.ordered(a, b); }).empty();
+  RC_CLASSIFY(any);
+  RC_ASSERT(any_conflict(made.logs, made.order, [&](auto a, auto b) { return made.ordered(a, b); }) == any);
+}
+
+RC_GTEST_PROP(RaceProperty, TheMeetingsAreThePairsThatConflict, ()) {
+  const OrderedLogs earlier = arbitrary_ordered_logs(), later = arbitrary_ordered_logs();
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> expected;
+  for (std::uint32_t i = 0; i < earlier.logs.size(); ++i) {
+    for (std::uint32_t j = 0; j < later.logs.size(); ++j) {
+      const AccessLog pair[] = {earlier.logs[i], later.logs[j]};
+      if (!find_conflicts(pair, [](auto, auto) { return false; }).empty()) expected.emplace_back(i, j);
+    }
+  }
+  RC_ASSERT(meetings(earlier.logs, later.logs) == expected);
+}
+
+TEST(RaceTest, AWriterHasToComeAfterEveryReader) {
+  std::vector<AccessLog> logs(3);
+  logs[0].reads.add(0, 8);
+  logs[1].reads.add(0, 8);
+  logs[2].writes.add(4, 4);
+  const std::uint32_t order[] = {0, 1, 2};
+  EXPECT_FALSE(any_conflict(logs, order, [](auto, auto b) { return b == 2; }));
+  for (const std::uint32_t only : {0u, 1u})
+    EXPECT_TRUE(any_conflict(logs, order, [&](auto a, auto b) { return a == only && b == 2; })) << only;
+}
+
+// Lanes of steps, each behind the one before it in its lane; each lane works on bytes of its own and reads shared ones.
+// Counts how often a sweep asks for the order of two steps.
+std::size_t questions_about_lanes(std::uint32_t lanes, std::uint32_t length) {
+  constexpr Address kShared = 1 << 20;
+  std::vector<AccessLog> logs(std::size_t{lanes} * length);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t step = 0; step < logs.size(); ++step) {
+    logs[step].reads.add(kShared, 16);
+    logs[step].reads.add(16 * (step % lanes), 16);
+    logs[step].writes.add(16 * (step % lanes), 16);
+    logs[step].normalise();
+    order.push_back(step);
+  }
+  std::size_t questions = 0;
+  EXPECT_FALSE(any_conflict(logs, order, [&](std::uint32_t a, std::uint32_t b) {
+    ++questions;
+    return a < b && a % lanes == b % lanes;
+  }));
+  return questions;
+}
+
+TEST(RaceTest, ASweepAsksInProportionToTheSteps) {
+  constexpr std::size_t kOfAStep = 5;
+  for (const std::uint32_t lanes : {1u, 50u, 2000u}) {
+    EXPECT_LE(questions_about_lanes(lanes, 4000 / lanes), 4000 * kOfAStep) << lanes << " lanes";
   }
 }
 

@@ -50,11 +50,11 @@ class LayeredPlatform final : public Platform {
   [[nodiscard]] std::string leaks() override { return inner_.leaks(); }
   [[nodiscard]] std::vector<Held> held() override { return inner_.held(); }
   [[nodiscard]] bool white_box() const override { return inner_.white_box(); }
-  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph) override {
-    return inner_.look_into(graph);
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph, std::size_t most) override {
+    return inner_.look_into(graph, most);
   }
-  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec) override {
-    return inner_.look_into(exec);
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec, std::size_t most) override {
+    return inner_.look_into(exec, most);
   }
 
  private:

@@ -164,16 +164,16 @@ RuntimeNotes ModelPlatform::notes() {
   return notes;
 }
 
-std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraph_t graph) {
+std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraph_t graph, std::size_t most) {
   const model::Graph* found = instance_.graph(graph);
   if (found == nullptr) return {};
-  return model::inspect(*found);
+  return model::inspect(*found, most);
 }
 
-std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraphExec_t exec) {
+std::optional<std::vector<model::NodeView>> ModelPlatform::look_into(hipGraphExec_t exec, std::size_t most) {
   const model::GraphExec* found = instance_.exec(exec);
   if (found == nullptr) return {};
-  return found->inspect();
+  return found->inspect(most);
 }
 
 std::uint64_t ModelPlatform::steps() const {

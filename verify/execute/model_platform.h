@@ -52,8 +52,8 @@ class ModelPlatform : public Platform {
   [[nodiscard]] std::string leaks() override;
   [[nodiscard]] std::vector<Held> held() override;
   [[nodiscard]] bool white_box() const override { return true; }
-  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph) override;
-  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec) override;
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraph_t graph, std::size_t most) override;
+  [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec, std::size_t most) override;
 
  private:
   ModelPlatformOptions options_;

@@ -112,11 +112,13 @@ class Platform {
   // The signature of the run: ascending numbers that stand for the work of the runtime. They can only be compared: they
   // are equal for programs that made the runtime do the same. Empty where there is no observer.
   [[nodiscard]] virtual std::vector<std::uint16_t> signature() { return {}; }
-  // The internal state, where the runtime is a model: the nodes that a graph or an executable graph holds now. No value
-  // for other runtimes and for an invalid handle.
+  // The internal state, where the runtime is a model: the first `most` nodes that a graph or an executable graph holds
+  // now. No value for other runtimes and for an invalid handle.
   [[nodiscard]] virtual bool white_box() const { return false; }
-  [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraph_t) { return {}; }
-  [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t) { return {}; }
+  [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraph_t, std::size_t) { return {}; }
+  [[nodiscard]] virtual std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t, std::size_t) {
+    return {};
+  }
 
  private:
   HostThreads threads_;

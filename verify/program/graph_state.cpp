@@ -5,6 +5,11 @@
 
 namespace verify {
 
+void GraphState::add(NodeState node) {
+  above = std::max(above, node.id + 1);
+  nodes.push_back(std::move(node));
+}
+
 const NodeState* GraphState::find(Id node) const {
   const int index = index_of(node);
   return index < 0 ? nullptr : &nodes[static_cast<std::size_t>(index)];
@@ -30,6 +35,7 @@ bool GraphState::frees(Id buffer) const {
 int GraphState::index_of(Id node) const {
   // Ids mostly equal indices; look there first.
   if (node < nodes.size() && nodes[node].id == node) return static_cast<int>(node);
+  if (node >= above) return -1;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].id == node) return static_cast<int>(i);
   }

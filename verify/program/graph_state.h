@@ -43,8 +43,10 @@ struct GraphState {
   bool cyclic = false;                    // it cannot be instantiated
   std::map<Id, std::uint32_t> objects;    // user objects, and how many references to each it holds
   std::uint64_t edges_taken = 0;          // edges that were removed, whether they were added again or not
+  Id above = 0;                           // above the names of all nodes that it ever had
   bool edited = false;                    // its own nodes were set or patched: a strategy may have recorded it again
 
+  void add(NodeState node);
   [[nodiscard]] const NodeState* find(Id node) const;
   [[nodiscard]] int index_of(Id node) const;            // -1 when there is none
   [[nodiscard]] NodeState& at(Id node);                 // a node that it has

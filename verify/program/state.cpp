@@ -174,6 +174,7 @@ auto* find_capture(Captures& captures, const Predicate& predicate) {
 
 Id next_name(const GraphState& graph) {
   Id next = 0;
+  if (!graph.nodes.empty() && graph.nodes.back().id + 1 == graph.above) return graph.above;
   for (const NodeState& node : graph.nodes) next = std::max(next, node.id + 1);
   return next;
 }
@@ -236,7 +237,7 @@ CaptureState* CapturesState::push_node(Id stream, Id device) {
   node.added_on = device;
   node.after = capture->behind.at(stream);
   capture->behind.at(stream) = {static_cast<std::uint32_t>(capture->graph.nodes.size())};
-  capture->graph.nodes.push_back(std::move(node));
+  capture->graph.add(std::move(node));
   return capture;
 }
 

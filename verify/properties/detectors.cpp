@@ -31,12 +31,12 @@ constexpr Function kGraphSetters[] = {
     Function::k_hipGraphMemcpyNodeSetParamsToSymbol, Function::k_hipGraphMemcpyNodeSetParamsFromSymbol};
 
 std::string node_name(const std::vector<NodePlace>& places, Id graph, hip::NodeIndex index) {
-  for (const NodePlace& place : places) {
-    if (index < place.first || index >= place.first + place.fan) continue;
-    return place.fan == 1 ? fmt::format("g{}.n{}", graph, place.id)
-                          : fmt::format("g{}.n{}[{}]", graph, place.id, index - place.first);
-  }
-  return fmt::format("g{} node {}", graph, index);
+  const auto behind = std::ranges::upper_bound(places, index, {}, &NodePlace::first);
+  if (behind == places.begin() || index - std::prev(behind)->first >= std::prev(behind)->fan)
+    return fmt::format("g{} node {}", graph, index);
+  const NodePlace& place = *std::prev(behind);
+  return place.fan == 1 ? fmt::format("g{}.n{}", graph, place.id)
+                        : fmt::format("g{}.n{}[{}]", graph, place.id, index - place.first);
 }
 
 // Replaces the names of top-level nodes by the names that the program gives them.
@@ -144,9 +144,10 @@ void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::Add
     patch.top_level_touched += hit ? 1 : 0;
   }
   patch.opaque_touched = opaque;
-  const std::vector<model::NodeView> actual = platform_.look_into(exec.exec).value_or(std::vector<model::NodeView>());
+  const std::vector<model::NodeView> actual =
+      platform_.look_into(exec.exec, model::kAllNodes).value_or(std::vector<model::NodeView>());
   const std::vector<model::NodeView> defined =
-      platform_.look_into(exec.handles.graph).value_or(std::vector<model::NodeView>());
+      platform_.look_into(exec.handles.graph, model::kAllNodes).value_or(std::vector<model::NodeView>());
   gather(exec.recording, actual, defined, fmt::format("g{}", exec.origin), patch, hidden);
   name_as_written(exec.places, exec.origin, patch.nodes);
   judge(patch, calls_before);
@@ -161,7 +162,7 @@ void Detectors::patched(std::size_t step, const GraphObject& graph, const hip::A
   for (const hip::RecordedNode& node : graph.recording.nodes()) static_cast<void>(touched(node, patch, &opaque));
   patch.opaque_touched = opaque;
   const std::vector<model::NodeView> actual =
-      platform_.look_into(graph.handles.graph).value_or(std::vector<model::NodeView>());
+      platform_.look_into(graph.handles.graph, model::kAllNodes).value_or(std::vector<model::NodeView>());
   gather(graph.recording, actual, {}, fmt::format("g{}", graph.id), patch, {});
   name_as_written(graph.places, graph.id, patch.nodes);
   judge(patch, calls_before);
@@ -207,13 +208,14 @@ Detectors::Isolation Detectors::isolation(const std::map<Id, GraphObject>& graph
   prints.of_a_graph = changing_graph != nullptr;
   for (const auto& [id, graph] : graphs) {
     if (!graph.alive || &graph == changing_graph) continue;
-    if (const auto found = platform_.look_into(graph.handles.graph)) {
+    if (const auto found = platform_.look_into(graph.handles.graph, model::kAllNodes)) {
       prints.graphs[fmt::format("g{}", id)] = fingerprint(*found);
     }
   }
   for (const auto& [id, exec] : execs) {
     if (!exec.alive || &exec == changing) continue;
-    if (const auto found = platform_.look_into(exec.exec)) prints.execs[fmt::format("e{}", id)] = fingerprint(*found);
+    if (const auto found = platform_.look_into(exec.exec, model::kAllNodes))
+      prints.execs[fmt::format("e{}", id)] = fingerprint(*found);
   }
   return prints;
 }
@@ -229,9 +231,7 @@ void Detectors::check_isolation(std::size_t step, const Isolation& before, const
 std::vector<std::uint64_t> Detectors::prints_of(const std::optional<std::vector<model::NodeView>>& nodes) {
   std::vector<std::uint64_t> prints;
   if (!nodes) return prints;
-  for (std::size_t i = 0; i < std::min(nodes->size(), kMaxPrints); ++i) {
-    prints.push_back(fingerprint((*nodes)[i]));
-  }
+  for (const model::NodeView& node : *nodes) prints.push_back(fingerprint(node));
   return prints;
 }
 

@@ -67,7 +67,7 @@ class Detectors {
   // P2 within an object: the fingerprints of its nodes, by index; of the first kMaxPrints nodes only.
   template <class Handle>
   [[nodiscard]] std::vector<std::uint64_t> node_prints(Handle handle) const {
-    return prints_of(platform_.white_box() ? platform_.look_into(handle) : std::nullopt);
+    return prints_of(platform_.white_box() ? platform_.look_into(handle, kMaxPrints) : std::nullopt);
   }
   // Checks that all other nodes are unchanged after nodes were added, or after the nodes of [first, first + fan) were
   // set. Missing prints are skipped.
@@ -80,7 +80,8 @@ class Detectors {
   void check_set(std::size_t step, const std::string& name, const Object& object, Handle handle, const NodePlace& set,
                  const std::vector<std::uint64_t>& buffer_bytes) {
     if (!platform_.white_box()) return;
-    const std::vector<model::NodeView> nodes = platform_.look_into(handle).value_or(std::vector<model::NodeView>());
+    const std::vector<model::NodeView> nodes =
+        platform_.look_into(handle, set.first + set.fan).value_or(std::vector<model::NodeView>());
     check_set(step, name, object.recording, nodes, object.addresses, buffer_bytes, set);
   }
 

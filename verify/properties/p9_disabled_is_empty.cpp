@@ -5,6 +5,8 @@
 // takes over the edges, and the node is removed. The check does not use an executable graph that is updated later, or a
 // node that is set or enabled later.
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "verify/program/state.h"
 #include "verify/properties/variants.h"
@@ -26,38 +28,43 @@ bool can_be_disabled(const NodeParams& params) {
          std::holds_alternative<MemsetParams>(params);
 }
 
-bool disturbed(const Program& program, std::size_t from, Id exec, Id node) {
-  return std::any_of(
-      program.steps.begin() + static_cast<std::ptrdiff_t>(from), program.steps.end(), [&](const Step& step) {
-        const auto* set = std::get_if<SetNode>(&step.command);
-        const auto* enable = std::get_if<EnableNode>(&step.command);
-        const auto* update = std::get_if<Update>(&step.command);
-        return (set != nullptr && set->target == Target::kExec && set->id == exec && set->node == node) ||
-               (enable != nullptr && enable->exec == exec && enable->node == node) ||
-               (update != nullptr && update->exec == exec);
-      });
+// The nodes of the executable graph that the steps from `from` on set or enable; no value where they update it.
+std::optional<std::set<Id>> disturbed_nodes(const Program& program, std::size_t from, Id exec) {
+  std::set<Id> nodes;
+  for (const Step& step : std::span(program.steps).subspan(from)) {
+    const auto* set = std::get_if<SetNode>(&step.command);
+    const auto* enable = std::get_if<EnableNode>(&step.command);
+    const auto* update = std::get_if<Update>(&step.command);
+    if (update != nullptr && update->exec == exec) return {};
+    if (set != nullptr && set->target == Target::kExec && set->id == exec) nodes.insert(set->node);
+    if (enable != nullptr && enable->exec == exec) nodes.insert(enable->node);
+  }
+  return nodes;
 }
 
 // The node of `graph` with the most edges, because the loss of its edges shows most.
 std::optional<Occasion> occasion_in(const Program& program, std::size_t step, const GraphState& graph) {
   const auto& instantiate = std::get<Instantiate>(program.steps[step].command);
-  std::optional<Occasion> best;
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    const NodeState& node = graph.nodes[i];
-    if (!can_be_disabled(node.params) || disturbed(program, step + 1, instantiate.exec, node.id)) continue;
-    Occasion occasion{step, instantiate, node, {}, {}, 0};
-    for (const std::uint32_t before : node.after) occasion.after.push_back(graph.nodes[before].id);
-    for (const NodeState& other : graph.nodes) {
-      if (std::find(other.after.begin(), other.after.end(), i) != other.after.end()) {
-        occasion.dependents.push_back(other.id);
-      }
-      occasion.empty = std::max(occasion.empty, other.id + 1);
-    }
-    for (const Id removed : graph.removed) occasion.empty = std::max(occasion.empty, removed + 1);
-    const auto edges = [](const Occasion& o) { return o.after.size() * o.dependents.size() * 8 + o.dependents.size(); };
-    if (!best || edges(occasion) > edges(*best)) best = std::move(occasion);
+  const std::optional<std::set<Id>> disturbed = disturbed_nodes(program, step + 1, instantiate.exec);
+  if (!disturbed) return {};
+  std::vector<std::vector<Id>> dependents(graph.nodes.size());
+  Id empty = graph.removed.empty() ? 0 : *graph.removed.rbegin() + 1;
+  for (const NodeState& node : graph.nodes) {
+    for (const std::uint32_t before : node.after) dependents[before].push_back(node.id);
+    empty = std::max(empty, node.id + 1);
   }
-  return best;
+  const auto edges = [&](std::size_t i) {
+    return graph.nodes[i].after.size() * dependents[i].size() * 8 + dependents[i].size();
+  };
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (!can_be_disabled(graph.nodes[i].params) || disturbed->contains(graph.nodes[i].id)) continue;
+    if (!best || edges(i) > edges(*best)) best = i;
+  }
+  if (!best) return {};
+  Occasion occasion{step, instantiate, graph.nodes[*best], {}, std::move(dependents[*best]), empty};
+  for (const std::uint32_t before : graph.nodes[*best].after) occasion.after.push_back(graph.nodes[before].id);
+  return occasion;
 }
 
 std::optional<Occasion> find_occasion(const Program& program, Id* next_graph) {

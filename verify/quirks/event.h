@@ -26,6 +26,7 @@ enum class Attribute : std::uint8_t {
 };
 inline constexpr std::size_t kAttributes = static_cast<std::size_t>(Attribute::kCount);
 inline constexpr std::int64_t kUnset = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kNotCounted = kUnset + 1;  // a number that is counted when somebody asks for it
 
 // The names of the releases, in their order.
 inline constexpr std::string_view kWordsOfReleases =
@@ -62,18 +63,30 @@ inline constexpr std::array<AttributeText, kAttributes> kAttributeTexts = {{
   return {};
 }
 
+class FactsOfGraph;  // verify/quirks/graph_facts.h
+
 class Event {
  public:
-  Event() { values_.fill(kUnset); }
-  [[nodiscard]] std::int64_t operator[](Attribute a) const { return values_[static_cast<std::size_t>(a)]; }
+  // `facts`, which outlive the event, count what is set to kNotCounted.
+  explicit Event(FactsOfGraph& facts) : facts_(&facts) { values_.fill(kUnset); }
+  [[nodiscard]] std::int64_t operator[](Attribute a) const {
+    const std::int64_t value = values_[static_cast<std::size_t>(a)];
+    return value == kNotCounted ? count(a) : value;
+  }
   template <class Number>
   void set(Attribute a, Number value) {
     values_[static_cast<std::size_t>(a)] = static_cast<std::int64_t>(value);
   }
 
  private:
+  [[nodiscard]] std::int64_t count(Attribute a) const;
+
+  FactsOfGraph* facts_;
   std::array<std::int64_t, kAttributes> values_;
 };
+
+// Whether the number is one of those that take a walk over a graph's nodes.
+[[nodiscard]] bool takes_a_walk(Attribute attribute);
 
 // Calls `visit` with every event of `command`, which has to be valid in `state`, in a thread of a block (0: in none).
 // Stops when `visit` returns true, and returns whether it did (verify/quirks/event_emitter.h).

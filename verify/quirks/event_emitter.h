@@ -109,20 +109,11 @@ class EventEmitter {
     return target == Target::kGraph ? state.graph(id) : &state.exec(id)->graph;
   }
   void about(const GraphState& graph) {
-    set(k_nodes, nodes_of(graph));
-    set(k_roots, roots_of(graph));
-    set(k_leaves, leaves_of(graph));
-    set(k_most_dependents, most_dependents_of(graph));
-    set(k_host_nodes, host_nodes_in(graph));
-    set(k_copies_moved, copies_moved_in(state, graph));
-    set(k_copies_to_pageable, copies_to_pageable_in(state, graph));
-    set(k_memory_nodes, memory_nodes_in(graph));
-    set(k_freed_by_program, graph.has_memory ? freed_by_program_in(state, graph) : 0);
-    set(k_nodes_off_first_device, nodes_off_first_device_in(graph));
+    facts_.begin(state, graph);
+    for (const Attribute attribute : FactsOfGraph::attributes()) set(attribute, kNotCounted);
     set(k_cyclic, graph.cyclic);
     set(k_graph_cloned, graph.cloned);
     set(k_graph_edited, graph.edited);
-    set(k_disabled_nodes, std::ranges::count_if(graph.nodes, [](const NodeState& n) { return !n.enabled; }));
   }
   bool whole(const GraphState& graph) {
     about(graph);
@@ -187,7 +178,8 @@ class EventEmitter {
   }
 
   const std::function<bool(const Event&)>& visit_;
-  Event base_;
+  FactsOfGraph facts_;
+  Event base_{facts_};
 };
 
 }  // namespace verify

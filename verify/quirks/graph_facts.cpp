@@ -21,6 +21,40 @@ std::uint64_t count_in(const GraphState& graph, const Holds& holds) {
   return count;
 }
 
+struct Fact {
+  Attribute attribute;
+  std::int64_t (*count)(const State&, const GraphState&);
+};
+template <auto kCount>
+std::int64_t of_graph(const State&, const GraphState& graph) {
+  return static_cast<std::int64_t>(kCount(graph));
+}
+template <auto kCount>
+std::int64_t of_state(const State& state, const GraphState& graph) {
+  return static_cast<std::int64_t>(kCount(state, graph));
+}
+std::int64_t disabled_nodes_of(const GraphState& graph) {
+  return std::ranges::count_if(graph.nodes, [](const NodeState& node) { return !node.enabled; });
+}
+constexpr Fact kFacts[] = {
+    {Attribute::k_nodes, of_graph<nodes_of>},
+    {Attribute::k_roots, of_graph<roots_of>},
+    {Attribute::k_leaves, of_graph<leaves_of>},
+    {Attribute::k_most_dependents, of_graph<most_dependents_of>},
+    {Attribute::k_host_nodes, of_graph<host_nodes_in>},
+    {Attribute::k_copies_moved, of_state<copies_moved_in>},
+    {Attribute::k_copies_to_pageable, of_state<copies_to_pageable_in>},
+    {Attribute::k_memory_nodes, of_graph<memory_nodes_in>},
+    {Attribute::k_freed_by_program, of_state<freed_by_program_in>},
+    {Attribute::k_nodes_off_first_device, of_graph<nodes_off_first_device_in>},
+    {Attribute::k_disabled_nodes, of_graph<disabled_nodes_of>},
+};
+constexpr auto kWalks = [] {
+  std::array<Attribute, std::size(kFacts)> all{};
+  std::ranges::transform(kFacts, all.begin(), &Fact::attribute);
+  return all;
+}();
+
 // Whether an end of a copy is host memory that the device reaches.
 bool on_locked_host(const State& state, const CopyEnd& end) {
   const BufferState* buffer = state.buffer(end.ref.buffer);
@@ -215,6 +249,11 @@ std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph)
 
 std::uint32_t copies_moved_in(const State& state, const GraphState& graph) {
   std::uint32_t most = 0;
+  const bool any = std::ranges::any_of(graph.addresses, [&](const auto& known) {
+    const BufferState* buffer = state.buffer(known.first);
+    return buffer != nullptr && buffer->version != known.second;
+  });
+  if (!any && graph.depth == 1) return most;
   for (const NodeState& node : graph.nodes) {
     if (node.child) most = std::max(most, copies_moved_in(state, *node.child));
     if (!std::holds_alternative<CopyParams>(node.params)) continue;
@@ -228,10 +267,37 @@ std::uint32_t copies_moved_in(const State& state, const GraphState& graph) {
 }
 
 std::int64_t freed_by_program_in(const State& state, const GraphState& graph) {
+  if (!graph.has_memory) return 0;
   return std::ranges::count_if(graph.nodes, [&](const NodeState& node) {
     const auto* memory = std::get_if<MemoryAllocParams>(&node.params);
     return memory != nullptr && state.buffer(memory->buffer)->freed_by_program;
   });
+}
+
+// ---- FactsOfGraph
+
+std::span<const Attribute> FactsOfGraph::attributes() {
+  return kWalks;
+}
+
+void FactsOfGraph::begin(const State& state, const GraphState& graph) {
+  state_ = &state;
+  graph_ = &graph;
+  known_.fill(kNotCounted);
+}
+
+std::int64_t FactsOfGraph::count(Attribute attribute) {
+  std::int64_t& known = known_[static_cast<std::size_t>(attribute)];
+  if (known == kNotCounted) known = std::ranges::find(kFacts, attribute, &Fact::attribute)->count(*state_, *graph_);
+  return known;
+}
+
+std::int64_t Event::count(Attribute a) const {
+  return facts_->count(a);
+}
+
+bool takes_a_walk(Attribute attribute) {
+  return std::ranges::find(kWalks, attribute) != kWalks.end();
 }
 
 }  // namespace verify

@@ -1,10 +1,13 @@
 // Facts about graphs that events are described by: numbers of nodes that have something in common.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include "verify/program/program.h"
 #include "verify/program/state.h"
+#include "verify/quirks/event.h"
 
 namespace verify {
 
@@ -41,6 +44,27 @@ namespace verify {
 [[nodiscard]] std::uint64_t nodes_off_first_device_in(const GraphState& graph);
 // Nodes at any depth that a stream of another device than the first captured.
 [[nodiscard]] std::uint64_t captured_off_first_device_in(const GraphState& graph);
+
+// The numbers about one graph that an event has. Each takes a walk over the nodes, so that a program that adds many
+// nodes would take their square: a number is counted once, when somebody asks for it.
+class FactsOfGraph {
+ public:
+  FactsOfGraph() = default;
+  FactsOfGraph(const FactsOfGraph&) = delete;
+  FactsOfGraph& operator=(const FactsOfGraph&) = delete;
+
+  [[nodiscard]] static std::span<const Attribute> attributes();
+  // The numbers are those of `graph` in `state` from now on. Both outlive the questions.
+  void begin(const State& state, const GraphState& graph);
+  // One of attributes().
+  [[nodiscard]] std::int64_t count(Attribute attribute);
+
+ private:
+  const State* state_ = nullptr;
+  const GraphState* graph_ = nullptr;
+  std::array<std::int64_t, kAttributes> known_ = {};
+};
+
 // Whether an end of a copy is memory of a device.
 [[nodiscard]] bool on_device(const State& state, const CopyEnd& end);
 

@@ -93,6 +93,8 @@ struct QuirkParser {
       split(alternative, ' ', [&](std::string_view part) {
         if (const auto parsed = condition(part)) trigger.push_back(*parsed);
       });
+      // The conditions that cost a walk over a graph come last.
+      std::ranges::partition(trigger, [](const auto& condition) { return !takes_a_walk(condition.attribute); });
       if (!trigger.empty()) all.push_back(std::move(trigger));
     });
     if (all.empty() && flaw.empty()) flaw = "there is no trigger";

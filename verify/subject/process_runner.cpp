@@ -70,6 +70,17 @@ std::uint64_t ProcessRunner::starts() const {
   return starts;
 }
 
+// A large graph is no hang: the agent sleeps before many of its packets where it draws a schedule.
+static double seconds_for_nodes(const Program& program) {
+  constexpr std::uint64_t kNodesASecond = 500;
+  std::uint64_t nodes = 0;
+  for (const Step& step : program.steps) {
+    const auto* added = std::get_if<AddNode>(&step.command);
+    nodes += added == nullptr ? 0 : added->fan;
+  }
+  return static_cast<double>(nodes / kNodesASecond);
+}
+
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   const Id devices = options_.own_devices ? 1 : devices_needed(program);
   Line& line = with(devices);
@@ -89,7 +100,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   for (const KernelSpec* kernel : foreign_kernels_of(program)) {
     request.code_objects[kernel->object->id] = kernel->object->elf;
   }
-  RunResult result = process.run(request);
+  RunResult result = process.run(request, seconds_for_nodes(program));
   // After a fault the device's answers mean nothing: the next program gets another process.
   if (!result.observation.notes.fault.empty()) process.stop();
   return result;

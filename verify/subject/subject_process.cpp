@@ -216,12 +216,12 @@ SubjectProcess::Received SubjectProcess::receive(double timeout_seconds) {
   }
 }
 
-RunResult SubjectProcess::run(const Request& request) {
+RunResult SubjectProcess::run(const Request& request, double more_seconds) {
   RunResult result;
   ++runs_;
   // If a write fails, the subject is gone, and receive() reports how it ended.
   static_cast<void>(write_all(to_, frame(encode_request(request))));
-  const Received received = receive(timeouts_.program);
+  const Received received = receive(timeouts_.program + more_seconds);
   if (!received.death) {
     hip::Result<Answer> answer = decode_answer(received.body);
     if (answer) {

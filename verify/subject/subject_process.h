@@ -39,7 +39,8 @@ class SubjectProcess {
   // lines of the process's standard error.
   hip::Status start();
   // Does not start the process: start() has to have succeeded since the last stop() or death.
-  [[nodiscard]] RunResult run(const Request& request);
+  // `more_seconds`: beyond SubjectTimeouts::program.
+  [[nodiscard]] RunResult run(const Request& request, double more_seconds = 0);
   void stop();
 
   [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }

@@ -106,10 +106,8 @@ void append(Run& run, GraphObject& object, const CaptureState& capture, OpenCapt
     const NodeState& state = nodes[open.before + i];
     hip::RecordedNode node = std::move(open.nodes[i].node);
     for (const std::uint32_t index : state.after) {
-      for (const NodePlace& place : object.places) {
-        for (std::uint32_t k = 0; place.id == nodes[index].id && k < place.fan; ++k)
-          node.dependencies.push_back(place.first + k);
-      }
+      const NodePlace place = place_of(object.places, nodes[index].id);
+      for (std::uint32_t k = 0; k < place.fan; ++k) node.dependencies.push_back(place.first + k);
     }
     note_addresses(object, node, run.memory.addresses());
     object.places.push_back({state.id, static_cast<hip::NodeIndex>(object.recording.nodes().size()), 1});

@@ -140,7 +140,7 @@ void apply(State& state, const AddNode& c) {
   }
   if (is_memory_node(c.params)) note_memory_node(parts.memory, graph, c);
   graph.has_events = graph.has_events || is_event_node(c.params) || (node.child && node.child->has_events);
-  graph.nodes.push_back(std::move(node));
+  graph.add(std::move(node));
 }
 
 // ---- SetNode
