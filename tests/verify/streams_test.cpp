@@ -213,6 +213,21 @@ TEST(CaptureRules, OtherStreamsAllocateAndFreeBesideACapture) {
   EXPECT_FALSE(stands("malloc_async b5 64 s2\ncapture s1\nfree_async b5 s1"));
 }
 
+TEST(CaptureRules, NodesAreAddedByHandToTheGraphOfAValidCapture) {
+  const std::string work = kOn1.substr(0, kOn1.size() - 1) + " by_hand";
+  EXPECT_FALSE(stands(work));
+  EXPECT_TRUE(stands("capture s1\n" + work));
+  EXPECT_FALSE(stands("capture s1\nquery s1\n" + work)) << "no call names the graph of an invalid capture";
+  EXPECT_FALSE(stands("capture s1\n" + work + " thread=1"));
+  EXPECT_FALSE(stands("capture s1\n" + work + " wait"));
+  EXPECT_FALSE(stands("capture s1\non s1 empty"));
+  EXPECT_TRUE(stands("capture s1\non s1 empty by_hand"));
+  EXPECT_FALSE(stands("malloc_async b5 64 s1 by_hand"));
+  EXPECT_FALSE(stands("capture s1\nmalloc_async b5 64 s1\nendcapture s1 g1\nfree_async b5 s1 by_hand"));
+  EXPECT_TRUE(stands("capture s1\nmalloc_async b5 64 s1 by_hand\nfree_async b5 s1 by_hand\nendcapture s1 g1"));
+  EXPECT_FALSE(stands("pool p0\ncapture s1\nmalloc_async b5 64 s1 pool=p0 by_hand"));
+}
+
 TEST(CaptureRules, ModulesAreLoadedAndMayNotBeUnloaded) {
   EXPECT_EQ(answer_to_last("capture s1\nmodule m0"), kAnswerSuccess);
   EXPECT_EQ(answer_to_last("module m0\ncapture s1\nunload m0 thread=1"), kAnswerUnsupported);
