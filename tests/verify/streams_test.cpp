@@ -252,6 +252,20 @@ TEST(Modules, AModuleStaysWhileAGraphHasAKernelOfIt) {
   EXPECT_FALSE(stands("module m0\nmodule m0"));
 }
 
+TEST(Modules, AVariableOfAModuleGoesWithIt) {
+  const std::string variable = "module m0\nbuffer b5 64 symbol=1 module=m0\n";
+  EXPECT_TRUE(stands(variable + "module m1\nbuffer b6 64 symbol=1 module=m1\nbuffer b7 64 symbol=1\nread b5"));
+  EXPECT_FALSE(stands(variable + "buffer b6 64 symbol=1 module=m0"));
+  EXPECT_FALSE(stands("buffer b5 64 symbol=1 module=m0"));
+  EXPECT_FALSE(stands("module m0\nbuffer b5 64 module=m0"));
+  EXPECT_FALSE(stands(variable + "move b5"));
+  EXPECT_FALSE(stands(variable + "free b5"));
+  EXPECT_FALSE(stands(variable + "unload m0\nread b5"));
+  EXPECT_FALSE(stands(variable + "capture s1 mode=relaxed\nunload m0"));
+  EXPECT_TRUE(stands(variable + "on s1 memcpy dst=b5 src=b0 bytes=8 kind=d2d"));
+  EXPECT_FALSE(stands(variable + "on s1 memcpy dst=b5 src=b0 bytes=8 kind=d2d symbol=dst"));
+}
+
 TEST(CaptureRules, AFailedCaptureLeavesNoTraceInTheNextOne) {
   const State state =
       state_behind("capture s1\n" + kOn1 + "query s1\nendcapture s1 g0\ncapture s1\n" + kOn1 + "endcapture s1 g0");

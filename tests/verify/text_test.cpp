@@ -227,6 +227,7 @@ constexpr std::string_view kEveryCommand[] = {
     "free_async b5 s1 by_hand",
     "dot g0",
     "buffer b3 256 symbol=2",
+    "buffer b4 256 symbol=2 module=m1",
     "memcpy g0.n1 dst=b3+0 src=b0+0 bytes=16 kind=d2d symbol=dst",
     "set e0.n1 memcpy dst=b0+0 src=b3+8 bytes=16 kind=d2h symbol=src",
     "on s1 memcpy dst=b3+0 src=b0+0 bytes=16 kind=h2d symbol=dst",
