@@ -298,13 +298,13 @@ class Conversion {
   // The node as work that a stream captures; returns how many nodes that adds.
   std::uint32_t by_hand(const std::string& s, const Work& work) {
     if (!work.flaw.empty()) return 0;
-    if (work.word == "child" || work.word == "empty") {
-      note(fmt::format("a node of type '{}' that was added to the graph of a capture", work.word));
+    if (work.word == "child") {
+      note("a child graph that was added to the graph of a capture");
       return 0;
     }
     const bool memory = work.word == "alloc" || work.word == "free";
-    say(memory ? fmt::format("{}_async {} {}", work.word == "alloc" ? "malloc" : "free", work.rest, s)
-               : fmt::format("on {} {} {}", s, work.word, work.rest));
+    say(memory ? fmt::format("{}_async {} {} by_hand", work.word == "alloc" ? "malloc" : "free", work.rest, s)
+               : fmt::format("on {} {}{}{} by_hand", s, work.word, work.rest.empty() ? "" : " ", work.rest));
     const Work fill = fill_behind(work);
     if (fill.word.empty()) return 1;
     say(fmt::format("on {} {} {}", s, fill.word, fill.rest));

@@ -344,8 +344,8 @@ TEST(ProgramOfLog, ACopyThatBeginsWithinARowIsToldFromTheBeginningOfTheBuffer) {
       << "its rows, to the last one's end, would not lie within the buffer";
 }
 
-TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsWorkBehindTheSameNodes) {
-  const std::string begin = "capture s1 mode=relaxed", first = "on s1" + kFilled;
+TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsAddedBehindTheSameNodes) {
+  const std::string begin = "capture s1 mode=relaxed", first = "on s1" + kFilled, by_hand = first + " by_hand";
   const auto log = [](const Lines& rest) {
     Lines lines = {"capture a0 2", "work a0" + kFill, "info a0 d0 1 e0"};
     lines.insert(lines.end(), rest.begin(), rest.end());
@@ -353,16 +353,15 @@ TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsWorkBehindTheSameNodes) {
     return commands_of(lines);
   };
   EXPECT_THAT(log({"node e1 d0 1 e0" + kFill, "depend a0 1 1 e1"}),
-              ElementsAre(begin, first, first, "endcapture s1 g0"));
+              ElementsAre(begin, first, by_hand, "endcapture s1 g0"));
   EXPECT_THAT(log({"node e1 d0 1 e0" + kFill, "work a0" + kFill}),
-              ElementsAre(begin, first, first, "capture_after s1 n0", first, "endcapture s1 g0"));
-  EXPECT_THAT(log({"node e1 d0 0" + kFill, "depend a0 0 1 e1"}),
-              ElementsAre(begin, first, "capture_after s1 none", first, "capture_after s1 n0 add", "endcapture s1 g0"));
-  EXPECT_THAT(log({"depend a0 1 0"}), ElementsAre(begin, first, "capture_after s1 none", "endcapture s1 g0"));
+              ElementsAre(begin, first, by_hand, "capture_after s1 n0", first, "endcapture s1 g0"));
   EXPECT_THAT(
-      log({"node e1 d0 1 e0 empty"}),
-      ElementsAre(begin, first, "# not recorded: a node of type 'empty' that was added to the graph of a capture",
-                  "endcapture s1 g0"));
+      log({"node e1 d0 0" + kFill, "depend a0 0 1 e1"}),
+      ElementsAre(begin, first, "capture_after s1 none", by_hand, "capture_after s1 n0 add", "endcapture s1 g0"));
+  EXPECT_THAT(log({"depend a0 1 0"}), ElementsAre(begin, first, "capture_after s1 none", "endcapture s1 g0"));
+  EXPECT_THAT(log({"node e1 d0 1 e0 empty", "depend a0 1 1 e1"}),
+              ElementsAre(begin, first, "on s1 empty by_hand", "endcapture s1 g0"));
 }
 
 TEST(ProgramOfLog, EventNodesOfACaptureAndNodesThatHipListsAreKept) {

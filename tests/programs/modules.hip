@@ -5,7 +5,7 @@
 // program's own variable. After the module is gone, graphs that were set to the program's own kernels still run. Takes
 // no arguments and exits 0 iff all of it is right.
 //
-// It is no program of hgcheck's language, which names no kernel by its symbol and no variable of a module.
+// It is no program of hgcheck's language, which names no kernel by its symbol.
 #include <hip/hip_runtime.h>
 #include <link.h>
 

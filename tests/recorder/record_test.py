@@ -177,7 +177,8 @@ class Recorder(unittest.TestCase):
         "memory": (r"malloc_async b1 128 s1\n(# .*\n)?on s1 memset dst=b1[^$]*free_async b1 s1\n[^$]*free_async b2 s1\n"
                    r"[^$]*alloc g1\.n0 b\d 128\nmemset g1\.n1[^$]*free g1\.n3 b\d after=n2", 3,
                    ["the contents of new memory of a graph: a memset of all of it is added"]),
-        "hands": (r"\ncapture_after s1 none\non s1 memset [^\n]*\ncapture_after s1 n2 add\n[^$]*set e0\.n0", 2, []),
+        "hands": (r"\ncapture_after s1 none\non s1 memset [^\n]* by_hand\ncapture_after s1 n2 add\n[^$]*"
+                  r"set e0\.n0", 2, []),
         "modules": (r"unload m0\non s1 kernel inplace_u32 [^\n]*module=m1\nsync s1\nunload m1[^$]*module=m2", 2, []),
         "beside": (r"on s2 memcpy dst=b\d\+0 src=b\d\+0 bytes=16 kind=h2d wait[^$]*endcapture s1[^$]*endcapture s2", 4,
                    ["hipMalloc answered 900", "hipStreamEndCapture answered 901"]),

@@ -71,6 +71,43 @@ TEST(Captures, WhatIsCapturedIntoAGraphAndLaunchedIntoACaptureRunsInItsPlace) {
   EXPECT_TRUE(in_agreement(bench.judge.judge(program, {.however_built = true})));
 }
 
+// Frameworks add nodes of their own to the graph that a stream captures into.
+constexpr const char* kByHand =
+    "capture s1\non s1 memset dst=b0+0 value=3 element=1 width=64\n"
+    "on s1 kernel inplace_u32 data=b0+0 n=8 k=3 by_hand\nrecord v0 s1\nwait s2 v0\non s2 empty by_hand\n"
+    "on s2 memcpy dst=b1+0 src=b0+0 bytes=32 kind=d2d by_hand\nmalloc_async b5 64 s1 by_hand\n"
+    "on s1 memset dst=b5+0 value=7 element=1 width=64 by_hand\non s1 memcpy dst=b0+64 src=b5+0 bytes=64 kind=d2d\n"
+    "free_async b5 s1 by_hand\nrecord v1 s2\nwait s1 v1\non s1 host tag=3 mem=b2+0 bytes=16 by_hand\n"
+    "capture_info s1\nendcapture s1 g1\n";
+
+TEST(Captures, NodesThatAreAddedByHandAreNodesLikeTheCapturedOnes) {
+  const Program program = with_objects(std::string(kByHand) +
+                                       "inspect g1\ninstantiate e0 g1\nlaunch e0 s1\nsync s1\nread b0\nread b1\n"
+                                       "set e0.n0 memset dst=b0+0 value=4 element=1 width=64\nlaunch e0 s2\n"
+                                       "sync device\nmove b0 b1\npatch e0\nlaunch e0 s1\nread b0\nread b1");
+  agrees_under_strategies(program, {.every_call_fails = true, .however_built = true});
+}
+
+TEST(Captures, NodesAreAddedByHandToAGraphThatIsCapturedIntoAndBehindOtherNodes) {
+  const Program program = with_objects(
+      "graph g0\nmemset g0.n0 dst=b0+0 value=1 width=64 fan=2\ncapture s1 into=g0 after=n0\n"
+      "on s1 kernel inplace_u32 data=b0+0 n=4 k=3 by_hand\ncapture_after s1 none\n"
+      "on s1 memset dst=b1+0 value=9 width=16 by_hand\ncapture_after s1 n1 add\ncapture_info s1\n"
+      "endcapture s1 g0\ninstantiate e0 g0\nlaunch e0 s1\nread b0\nmove b0\npatch e0\nlaunch e0 s0\nread b1");
+  agrees_under_strategies(program, {.every_call_fails = true, .however_built = true});
+}
+
+TEST(Captures, AStreamThatDoesNotComeBehindANodeByHandIsSeen) {
+  OtherBench bench(
+      [](hip::Api& api) {
+        api.hipStreamUpdateCaptureDependencies = [](hipStream_t, hipGraphNode_t*, std::size_t, unsigned) {
+          return hipSuccess;
+        };
+      },
+      StrategyKind::kRebuild);
+  EXPECT_EQ(bench.judge.judge(with_objects(kByHand), {}).verdict, VerdictKind::kDiverge);
+}
+
 // hipEventRecordExternal and hipEventWaitExternal: work of another stream behind v2 runs after the node at each launch.
 constexpr const char* kExternal =
     "event v2\ncapture s1\non s1 memset dst=b0+0 value=3 element=1 width=64\non s1 eventrecord v2\n"

@@ -213,6 +213,21 @@ TEST(CaptureRules, OtherStreamsAllocateAndFreeBesideACapture) {
   EXPECT_FALSE(stands("malloc_async b5 64 s2\ncapture s1\nfree_async b5 s1"));
 }
 
+TEST(CaptureRules, NodesAreAddedByHandToTheGraphOfAValidCapture) {
+  const std::string work = kOn1.substr(0, kOn1.size() - 1) + " by_hand";
+  EXPECT_FALSE(stands(work));
+  EXPECT_TRUE(stands("capture s1\n" + work));
+  EXPECT_FALSE(stands("capture s1\nquery s1\n" + work)) << "no call names the graph of an invalid capture";
+  EXPECT_FALSE(stands("capture s1\n" + work + " thread=1"));
+  EXPECT_FALSE(stands("capture s1\n" + work + " wait"));
+  EXPECT_FALSE(stands("capture s1\non s1 empty"));
+  EXPECT_TRUE(stands("capture s1\non s1 empty by_hand"));
+  EXPECT_FALSE(stands("malloc_async b5 64 s1 by_hand"));
+  EXPECT_FALSE(stands("capture s1\nmalloc_async b5 64 s1\nendcapture s1 g1\nfree_async b5 s1 by_hand"));
+  EXPECT_TRUE(stands("capture s1\nmalloc_async b5 64 s1 by_hand\nfree_async b5 s1 by_hand\nendcapture s1 g1"));
+  EXPECT_FALSE(stands("pool p0\ncapture s1\nmalloc_async b5 64 s1 pool=p0 by_hand"));
+}
+
 TEST(CaptureRules, ModulesAreLoadedAndMayNotBeUnloaded) {
   EXPECT_EQ(answer_to_last("capture s1\nmodule m0"), kAnswerSuccess);
   EXPECT_EQ(answer_to_last("module m0\ncapture s1\nunload m0 thread=1"), kAnswerUnsupported);
@@ -235,6 +250,20 @@ TEST(Modules, AModuleStaysWhileAGraphHasAKernelOfIt) {
   EXPECT_FALSE(stands("module m0\nunload m0\non s2 " + kernel));
   EXPECT_FALSE(stands("on s2 " + kernel));
   EXPECT_FALSE(stands("module m0\nmodule m0"));
+}
+
+TEST(Modules, AVariableOfAModuleGoesWithIt) {
+  const std::string variable = "module m0\nbuffer b5 64 symbol=1 module=m0\n";
+  EXPECT_TRUE(stands(variable + "module m1\nbuffer b6 64 symbol=1 module=m1\nbuffer b7 64 symbol=1\nread b5"));
+  EXPECT_FALSE(stands(variable + "buffer b6 64 symbol=1 module=m0"));
+  EXPECT_FALSE(stands("buffer b5 64 symbol=1 module=m0"));
+  EXPECT_FALSE(stands("module m0\nbuffer b5 64 module=m0"));
+  EXPECT_FALSE(stands(variable + "move b5"));
+  EXPECT_FALSE(stands(variable + "free b5"));
+  EXPECT_FALSE(stands(variable + "unload m0\nread b5"));
+  EXPECT_FALSE(stands(variable + "capture s1 mode=relaxed\nunload m0"));
+  EXPECT_TRUE(stands(variable + "on s1 memcpy dst=b5 src=b0 bytes=8 kind=d2d"));
+  EXPECT_FALSE(stands(variable + "on s1 memcpy dst=b5 src=b0 bytes=8 kind=d2d symbol=dst"));
 }
 
 TEST(CaptureRules, AFailedCaptureLeavesNoTraceInTheNextOne) {

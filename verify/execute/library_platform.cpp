@@ -157,7 +157,7 @@ void LibraryPlatform::register_variables() {
   void** const handle = register_code(&code.wrapper);
   if (handle == nullptr) return;
   for (std::size_t n = 0; n < kVariables; ++n) {
-    std::string name = fmt::format("hg_symbol{}", n);
+    std::string name = variable_name(n);
     register_variable(handle, &code.shadows[n], name.data(), name.data(), 0, kSymbolBytes, 0, 0);
   }
   registered_ = &code;

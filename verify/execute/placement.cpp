@@ -135,9 +135,12 @@ hipError_t BufferMemory::allocate_of_kind(std::uint64_t bytes, MemoryKind memory
 // The scripted address of the next allocation, where the platform cannot place the allocation there; else 0. A subject
 // that failed midway made fewer allocations: after the end of its script the baseline chooses addresses itself.
 hip::DeviceAddress BufferMemory::place_as_scripted() {
-  if (!replaying_ || script_next_ >= script_.size()) return 0;
-  const hip::DeviceAddress scripted = script_[script_next_++];
-  return platform_.place_next(scripted) ? 0 : scripted;
+  const hip::DeviceAddress scripted = take_scripted();
+  return scripted == 0 || platform_.place_next(scripted) ? 0 : scripted;
+}
+
+hip::DeviceAddress BufferMemory::take_scripted() {
+  return replaying_ && script_next_ < script_.size() ? script_[script_next_++] : 0;
 }
 
 hip::DeviceAddress BufferMemory::note_in_script(void* allocated, hip::DeviceAddress scripted) {
@@ -262,6 +265,25 @@ hip::Status BufferMemory::declare_symbol(Id buffer, std::uint64_t bytes, std::ui
   return write(buffer, 0);
 }
 
+// A variable is somewhere in its module, which no platform places.
+hip::Status BufferMemory::declare_variable(Id buffer, std::uint64_t bytes, std::uint32_t n, Id module,
+                                           hipModule_t loaded) {
+  const hip::DeviceAddress scripted = take_scripted();
+  hipDeviceptr_t found = nullptr;
+  std::size_t size = 0;
+  const std::string name = variable_name(n);
+  const hipError_t code = platform_.api().hipModuleGetGlobal(&found, &size, loaded, name.c_str());
+  if (hip::Status s = status_of(code, "hipModuleGetGlobal"); !s) return s;
+  if (size != kSymbolBytes) return hip::Error{hipErrorInvalidSymbol, fmt::format("a variable has {} bytes", size)};
+  places_[buffer] = {bytes, bytes, {}, true, nullptr, module};
+  settle(buffer, note_in_script(found, scripted));
+  return write(buffer, 0);
+}
+
+void BufferMemory::module_gone(Id module) {
+  for (Place& place : places_) place.alive = place.alive && place.module != module;
+}
+
 void BufferMemory::show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
   places_[buffer].bytes = bytes;
   addresses_[buffer] = frozen_[buffer] = address;
@@ -345,7 +367,7 @@ hip::Status BufferMemory::release_everything() {
   };
   if (options_.placement == Placement::kNative) {
     for (Id id = 0; id < places_.size(); ++id) {
-      const bool ours = places_[id].alive && places_[id].symbol == nullptr;
+      const bool ours = places_[id].alive && places_[id].symbol == nullptr && !places_[id].module;
       if (ours) release(addresses_[id], places_[id].capacity, places_[id].kind);
       places_[id].alive = false;
     }

@@ -51,6 +51,9 @@ class BufferMemory {
   hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory, Id device = 0);
   // The first `bytes` bytes of the platform's n-th variable of device code, which has to exist. Never moved or freed.
   hip::Status declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n);
+  // The same of a module, until module_gone().
+  hip::Status declare_variable(Id buffer, std::uint64_t bytes, std::uint32_t n, Id module, hipModule_t loaded);
+  void module_gone(Id module);
   hip::Status move(const std::vector<BufferMove>& moves);
   hip::Status release(Id buffer);
   hip::Status release_everything();
@@ -86,6 +89,7 @@ class BufferMemory {
     Kind kind;
     bool alive = false;
     const void* symbol = nullptr;
+    std::optional<Id> module{};  // whose variable it is
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
@@ -94,6 +98,7 @@ class BufferMemory {
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, Kind kind);
   [[nodiscard]] hip::DeviceAddress place_as_scripted();
+  [[nodiscard]] hip::DeviceAddress take_scripted();
   hip::DeviceAddress note_in_script(void* allocated, hip::DeviceAddress scripted);
   void settle(Id buffer, hip::DeviceAddress address);
   hip::Status unplace(hip::DeviceAddress address, std::uint64_t capacity, Kind kind);

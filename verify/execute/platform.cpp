@@ -9,6 +9,10 @@ static hip::Status copied(hipError_t code) {
   return hip::Error{code, fmt::format("a copy answered {}", hip::status_name(code))};
 }
 
+std::string variable_name(std::size_t n) {
+  return fmt::format("hg_symbol{}", n);
+}
+
 void Platform::on_thread(Id thread, const std::function<void()>& work) {
   if (thread == 0) return work();
   threads_.run(thread, work);

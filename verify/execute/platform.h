@@ -34,6 +34,9 @@ struct RaceSeen {
   hip::DeviceAddress begin = 0, end = 0;
 };
 
+// The name of the n-th variable of the project's device code.
+[[nodiscard]] std::string variable_name(std::size_t n);
+
 class Platform {
  public:
   virtual ~Platform() = default;

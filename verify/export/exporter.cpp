@@ -276,6 +276,21 @@ void Exporter::use_nodes_of(const GraphState& graph) {
   }
 }
 
+void Exporter::add_by_hand(Id stream) {
+  needs_.use_captured_nodes();
+  const CaptureState& capture = *after_.capture_of(stream);
+  std::vector<std::string>& nodes = captures_.names(capture).nodes;
+  nodes.push_back(fmt::format("c{}_n{}", capture.serial, capture.graph.nodes.back().id));
+  const std::string node = nodes.back();
+  const GraphNames names{fmt::format("by_hand{}", text_.number(LocalKind::kCapture)), nodes};
+  text_.need(HelperFunction::kCapturedInto);
+  text_.line(fmt::format("hipGraph_t {} = captured_into({});", names.graph, stream_name(stream)));
+  text_.line(fmt::format("hipGraphNode_t {} = nullptr;", node));
+  nodes_.add(after_, capture.graph, capture.graph.nodes.size() - 1, names, expected());
+  call(fmt::format("hipStreamUpdateCaptureDependencies({}, &{}, 1, hipStreamSetCaptureDependencies)",
+                   stream_name(stream), node));
+}
+
 void Exporter::check_attributes(const std::string& node, std::uint32_t fan) {
   if (!expected().only_seen_differs) return;
   nodes_.check_attributes(expected().seen, node, fan);

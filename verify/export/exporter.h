@@ -52,6 +52,8 @@ class Exporter {
   void use_nodes_of(const GraphState& graph);
   // Writes a HIP call that has to end as the command has to end.
   void call(const std::string& text) { text_.call(expected(), text); }
+  // Adds the node that the command leaves as the last of its stream's capture to the graph of that capture.
+  void add_by_hand(Id stream);
   // Checks the bytes that are expected at this command.
   void check_bytes() { checks_.bytes(step_); }
   // Checks the attributes that a kernel node answers with, where the attributes differ.

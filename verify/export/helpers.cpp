@@ -126,6 +126,15 @@ hipGraphNode_t last_captured(hipStream_t stream) {
   return count == 1 ? nodes[0] : nullptr;
 }
 )",
+    R"(// The graph that a stream captures into.
+hipGraph_t captured_into(hipStream_t stream) {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  unsigned long long id = 0;
+  hipGraph_t graph = nullptr;
+  MUST(hipStreamGetCaptureInfo_v2(stream, &status, &id, &graph, nullptr, nullptr));
+  return graph;
+}
+)",
     R"(// A call that captures may forbid.
 hipError_t unsafe_call() {
   void* memory = nullptr;

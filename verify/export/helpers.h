@@ -18,6 +18,7 @@ enum class HelperFunction : std::uint8_t {
   kExtra,
   kThread,
   kCaptured,
+  kCapturedInto,
   kUnsafe,
   kUnsafePinned,
   kUnsafeRegister,

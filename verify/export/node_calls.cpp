@@ -92,7 +92,7 @@ struct CallsOf {
     text.need_kernel(p.kernel->name);
     if (p.module) text.need(HelperFunction::kOfModule);
     const std::string kernel =
-        p.module ? fmt::format("of_module(m{}, \"{}\", {})", *p.module, p.kernel->name, p.kernel->name)
+        p.module ? fmt::format("of_module(module{}, \"{}\", {})", *p.module, p.kernel->name, p.kernel->name)
                  : p.kernel->name;
     return {{},
             fmt::format("{}({}, {}, {}, [&](auto* p) {{ return ", extra ? "with_extra" : "with_kernel", kernel, p.grid,
@@ -109,7 +109,7 @@ struct CallsOf {
       const BufferRef &ref = (to ? p.dst : p.src).ref, &second_ref = (to ? next(p).dst : next(p).src).ref;
       std::string offset = fmt::format("{}", ref.offset);
       if (second_ref.offset != ref.offset) offset += fmt::format(" + i * {}", second_ref.offset - ref.offset);
-      const std::string symbol = text.need_symbol(ref.buffer);
+      const std::string symbol = fmt::format("HIP_SYMBOL({})", text.variable_of(ref.buffer));
       return {
           {},
           "",

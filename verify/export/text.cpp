@@ -189,9 +189,8 @@ void ReproducerText::write_checks(std::string& out, bool dies) const {
   if (checks_) out += kCheck;
 }
 
-std::string ReproducerText::need_symbol(std::uint32_t n) {
-  symbols_.insert(n);
-  return fmt::format("HIP_SYMBOL(symbol{})", n);
+std::string ReproducerText::variable_of(std::uint32_t buffer) const {
+  return fmt::format("symbol{}", variables_.at(buffer));
 }
 
 std::string ReproducerText::file(const Reproducer& reproducer) const {
@@ -205,13 +204,15 @@ std::string ReproducerText::file(const Reproducer& reproducer) const {
     write_checks(out, reproducer.dies);
   }
   write_helpers(out);
-  const bool found_by_name = helpers_.contains(HelperFunction::kOfModule);  // not in an anonymous namespace, then
-  if (catch2 && found_by_name) out += "}  // namespace\n\n";
-  out += kernel_sources(kernels_, found_by_name);
-  if (catch2 && found_by_name) out += "\nnamespace {\n";
-  for (const std::uint32_t n : symbols_) {
-    out += fmt::format("__device__ __attribute__((aligned(256))) char symbol{}[{}];\n", n, kSymbolBytes);
-  }
+  // A module finds its kernels and variables by name, so they are not in an anonymous namespace.
+  const bool outside = catch2 && helpers_.contains(HelperFunction::kOwnCode);
+  if (outside) out += "}  // namespace\n\n";
+  out += kernel_sources(kernels_, helpers_.contains(HelperFunction::kOfModule));
+  std::set<std::string> variables;
+  for (const auto& [buffer, n] : variables_) variables.insert(variable_of(buffer));
+  for (const std::string& name : variables)
+    out += fmt::format("__device__ __attribute__((aligned(256))) char {}[{}];\n", name, kSymbolBytes);
+  if (outside) out += "\nnamespace {\n";
   if (catch2) {
     std::string name = reproducer.name;
     for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -56,8 +57,10 @@ class ReproducerText {
   void need(HelperFunction helper) { helpers_.insert(helper); }
   void need_header(std::string_view name) { headers_.insert(std::string(name)); }
   void need_kernel(std::string_view name) { kernels_.insert(std::string(name)); }
-  // Adds a variable of device code for buffer `n`, as large as the project's variables; returns its name.
-  std::string need_symbol(std::uint32_t n);
+  // Adds the n-th variable of device code, as large as the project's variables, for a buffer.
+  void need_variable(std::uint32_t buffer, std::uint32_t n) { variables_[buffer] = n; }
+  // The variable's name.
+  [[nodiscard]] std::string variable_of(std::uint32_t buffer) const;
   // Removes the lines from `from` on and returns them.
   [[nodiscard]] std::vector<std::string> take(std::size_t from);
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
@@ -77,8 +80,8 @@ class ReproducerText {
   std::array<unsigned, kLocalKinds> numbers_{};
   std::set<HelperFunction> helpers_;
   std::set<std::string> kernels_, headers_;
-  std::set<std::uint32_t> symbols_;
-  std::size_t begun_ = 0;  // begin_rounds()
+  std::map<std::uint32_t, std::uint32_t> variables_;  // by buffer
+  std::size_t begun_ = 0;                             // begin_rounds()
   bool checks_ = false, fails_ = false;
   std::uint32_t devices_ = 1;
   std::uint32_t thread_ = 0;  // whose lines are written

@@ -43,14 +43,20 @@ void Draft::declare_buffer() {
   if (swarm_.unified_memory && choices_.percent(50)) {
     command.memory = choices_.percent(50) ? MemoryKind::kManaged : MemoryKind::kRegistered;
   }
-  if (swarm_.symbols && choices_.percent(50)) make_symbol(command);
+  const std::vector<Id> modules = state_.live_modules();
+  if (!modules.empty() && choices_.percent(40)) {
+    make_symbol(command, pick(modules));
+  } else if (swarm_.symbols && choices_.percent(50)) {
+    make_symbol(command, {});
+  }
   if (swarm_.devices && choices_.percent(50)) command = {command.buffer, command.bytes, MemoryKind::kDevice, {}, 1};
   if (take(command)) ++next_.buffer;
 }
 
-// Makes the buffer the first variable of device code that no buffer is yet, where there is one.
-void Draft::make_symbol(DeclareBuffer& command) const {
-  DeclareBuffer symbol{command.buffer, std::min(command.bytes, kSymbolBytes), MemoryKind::kDevice, 0};
+// Makes the buffer the first variable of the module, or of the code that is always there, that no buffer is yet, where
+// there is one.
+void Draft::make_symbol(DeclareBuffer& command, std::optional<Id> module) const {
+  DeclareBuffer symbol{command.buffer, std::min(command.bytes, kSymbolBytes), MemoryKind::kDevice, 0, 0, module};
   for (std::uint32_t n = 0; n < kSymbols && state_.check(symbol); ++n) symbol.symbol = n + 1;
   if (!state_.check(symbol)) command = symbol;
 }

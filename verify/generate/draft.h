@@ -57,7 +57,7 @@ class Draft {
   Id thread_ = 0;  // whose commands are drawn; 0: in no block of threads
 
  private:
-  void make_symbol(DeclareBuffer& command) const;
+  void make_symbol(DeclareBuffer& command, std::optional<Id> module) const;
   void rotate(std::vector<Id> buffers, MoveBuffers& command, std::uint64_t length, bool open);
 };
 

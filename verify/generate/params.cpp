@@ -261,10 +261,16 @@ std::optional<NodeParams> ParamsGenerator::peer_copy(PeerCopy form) {
   return params;
 }
 
+// Whether the buffer is a variable that a symbol names.
+static bool has_symbol(const BufferState& buffer) {
+  return buffer.symbol && !buffer.module;
+}
+
 // Mostly names an end that is a variable by its symbol: the destination, where both ends are variables.
 void ParamsGenerator::name_symbol(CopyParams& copy) {
-  const bool to = state_.buffer(copy.dst.ref.buffer)->symbol.has_value();
-  if ((!to && !state_.buffer(copy.src.ref.buffer)->symbol) || choices_.percent(15)) return;
+  const auto named = [&](const CopyEnd& end) { return has_symbol(*state_.buffer(end.ref.buffer)); };
+  const bool to = named(copy.dst);
+  if ((!to && !named(copy.src)) || choices_.percent(15)) return;
   copy.symbol = to ? CopySymbol::kDestination : CopySymbol::kSource;
 }
 
@@ -334,7 +340,7 @@ std::optional<NodeParams> ParamsGenerator::any() {
 
 // A usable buffer that is a variable, or `otherwise`.
 Id ParamsGenerator::other_variable(Id otherwise) {
-  return pick_by([](const BufferState& buffer) { return buffer.symbol.has_value(); }).value_or(otherwise);
+  return pick_by(has_symbol).value_or(otherwise);
 }
 
 std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {

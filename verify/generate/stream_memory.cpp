@@ -44,10 +44,16 @@ bool StreamMemoryDraft::give(Id stream, NodeParams params) {
   return !state_.work_races(ranges, stream) && take(command);
 }
 
+bool StreamMemoryDraft::by_hand(Id stream) {
+  const CaptureState* capture = state_.capture_of(stream);
+  return capture != nullptr && capture->valid && choices_.percent(50);
+}
+
 bool StreamMemoryDraft::allocate(Id stream, std::uint64_t bytes, Id* buffer) {
   MallocAsync command{next_.buffer, bytes, stream, {}};
   const std::vector<Id> pools = own_pools();
   if (!pools.empty() && choices_.percent(40)) command.pool = pick(pools);
+  if (!command.pool && by_hand(stream)) command.by_hand = true;
   if (!take(command) || state_.buffer(command.buffer) == nullptr) return false;
   *buffer = next_.buffer++;
   MemsetParams fill;
@@ -188,12 +194,12 @@ void StreamMemoryDraft::in_capture(Id stream) {
   const unsigned likely = capture == nullptr || capture->valid ? 35 : 95;  // an invalid capture with memory is rare
   for (const auto& [id, captured] : state_.buffers()) {
     if (!captured.alive || (!captured.capture && !captured.unfreed) || state_.has_free_node(id)) continue;
-    if (choices_.percent(captured.capture ? likely : 15) && take(FreeAsync{id, stream})) return;
+    if (choices_.percent(captured.capture ? likely : 15) && take(FreeAsync{id, stream, by_hand(stream)})) return;
   }
   Id buffer = 0;
   if (!allocate(stream, size(), &buffer)) return;
   if (choices_.percent(80)) carry_out(stream, buffer);
-  if (choices_.percent(60)) take(FreeAsync{buffer, stream});
+  if (choices_.percent(60)) take(FreeAsync{buffer, stream, by_hand(stream)});
 }
 
 }  // namespace verify

@@ -21,6 +21,8 @@ class StreamMemoryDraft : protected StreamsDraft {
   [[nodiscard]] std::vector<Id> there() const;
   [[nodiscard]] std::vector<Id> own_pools() const;
   [[nodiscard]] std::uint64_t size();
+  // Whether the node of such a call on the stream is added by hand to the graph of the stream's capture.
+  [[nodiscard]] bool by_hand(Id stream);
   bool give(Id stream, NodeParams params);
   bool allocate(Id stream, std::uint64_t bytes, Id* buffer);
   void carry_out(Id stream, Id buffer);

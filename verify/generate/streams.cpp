@@ -146,6 +146,9 @@ bool StreamsDraft::work(Id stream) {
     Enqueue placed = command;
     if (!state_.per_thread(stream)) placed.thread = other_thread();
     placed.wait = waits(placed);
+    Enqueue by_hand = placed;
+    by_hand.by_hand = true;
+    if (choices_.percent(15) && !state_.check(by_hand)) placed = by_hand;
     if (take(placed)) return true;
   }
   return false;
@@ -357,6 +360,7 @@ void StreamsDraft::change_dependencies(Id stream) {
     if (choices_.percent(35)) command.nodes.push_back(node.id);
   }
   take(command);
+  if (choices_.percent(20)) take(Enqueue{stream, EmptyParams{}, 0, false, true});
 }
 
 // Draws a call that HIP refuses during a capture. The refusal and the effect on the capture are observed.

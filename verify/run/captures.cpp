@@ -50,18 +50,44 @@ void Captures::add(Id stream, hip::RecordedNode node) {
   open_[capture->serial].nodes.push_back({std::move(node), last_node(run_.stream(stream))});
 }
 
-// Returns the handle of the node that was just captured: the stream's next node depends on it and on no other node.
-// Null where the runtime reports something else.
-hipGraphNode_t Captures::last_node(hipStream_t stream) const {
-  const hip::Api& api = run_.interposer.inner();
-  if (api.hipStreamGetCaptureInfo_v2 == nullptr) return nullptr;
+hip::Result<Captures::Behind> Captures::behind(const hip::Api& api, hipStream_t stream) {
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   unsigned long long id = 0;
   hipGraph_t graph = nullptr;
   const hipGraphNode_t* nodes = nullptr;
   std::size_t count = 0;
-  if (api.hipStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &nodes, &count) != hipSuccess) return nullptr;
-  return status == hipStreamCaptureStatusActive && count == 1 ? nodes[0] : nullptr;
+  hip::Status asked =
+      hip::call<&hip::Api::hipStreamGetCaptureInfo_v2>(api, stream, &status, &id, &graph, &nodes, &count);
+  if (!asked) return asked.error();
+  if (status != hipStreamCaptureStatusActive) return Behind{};
+  return Behind{graph, {nodes, nodes + count}};
+}
+
+// Returns the handle of the node that was just captured: the stream's next node depends on it and on no other node.
+// Null where the runtime reports something else.
+hipGraphNode_t Captures::last_node(hipStream_t stream) const {
+  const hip::Api& api = run_.interposer.inner();
+  if (api.hipStreamGetCaptureInfo_v2 == nullptr) return nullptr;
+  const hip::Result<Behind> last = behind(api, stream);
+  return last && last.value().nodes.size() == 1 ? last.value().nodes.front() : nullptr;
+}
+
+hip::Status Captures::add_by_hand(Id stream, const hip::RecordedNode& node, hip::NodeExtras& extras) {
+  const hip::Api& api = run_.context.api;
+  if (api.hipStreamGetCaptureInfo_v2 == nullptr) return run_.unsupported("hipStreamGetCaptureInfo_v2");
+  if (api.hipStreamUpdateCaptureDependencies == nullptr) return run_.unsupported("hipStreamUpdateCaptureDependencies");
+  const hip::Result<Behind> last = behind(api, run_.stream(stream));
+  if (!last) return last.error();
+  const auto& [graph, nodes] = last.value();
+  if (graph == nullptr) return hip::Error{hipErrorIllegalState, "the runtime reports no capture on the stream"};
+  hip::Result<hipGraphNode_t> added = hip::record_node(api, graph, node, nodes, run_.memory.addresses(), extras);
+  if (!added) return added.error();
+  hip::Status behind_it = hip::call<&hip::Api::hipStreamUpdateCaptureDependencies>(
+      api, run_.stream(stream), &added.value(), 1, hipStreamSetCaptureDependencies);
+  // A command that failed can be tried again, so it leaves no node.
+  if (!behind_it && run_.interposer.inner().hipGraphDestroyNode(added.value()) != hipSuccess)
+    run_.observation.harness_error = "a node that was added by hand cannot be destroyed";
+  return behind_it;
 }
 
 void Captures::check_eager_work(const CaptureState& capture, std::string into) {

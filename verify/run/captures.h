@@ -49,6 +49,10 @@ class Captures {
   // Notes that a call on a stream made `node`: the node belongs to the stream's capture, when there is one.
   void add(Id stream, hip::RecordedNode node);
 
+  // Adds a node to the graph that a stream captures into, behind the stream's dependencies, and puts the stream's next
+  // node behind it. add() then notes it.
+  hip::Status add_by_hand(Id stream, const hip::RecordedNode& node, hip::NodeExtras& extras);
+
   // HIP's answer to the running command by the rules of capture.
   [[nodiscard]] int answer(const Command& command) const { return state_ ? state_->answer(command).status : 0; }
   // The rules of capture after the commands so far; only for programs that begin, end or ask about captures.
@@ -81,6 +85,12 @@ class Captures {
   void abandon();
 
  private:
+  // The graph of a stream's capture, and the nodes that the stream's next node waits for.
+  struct Behind {
+    hipGraph_t graph = nullptr;  // null: the runtime reports no capture
+    std::vector<hipGraphNode_t> nodes;
+  };
+  [[nodiscard]] static hip::Result<Behind> behind(const hip::Api& api, hipStream_t stream);
   [[nodiscard]] hipGraphNode_t last_node(hipStream_t stream) const;
   void abandon(const CaptureState& capture);
   void reset_mode(Id thread);

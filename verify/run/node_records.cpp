@@ -53,12 +53,17 @@ hip::Status NodeRecords::unload_module(Id id) {
   return status;
 }
 
+hipModule_t NodeRecords::module(Id id) const {
+  const auto found = modules_.find(id);
+  return found == modules_.end() ? nullptr : found->second;
+}
+
 // Null where the module is not there: HIP refuses a kernel without a function.
 hipFunction_t NodeRecords::function_of_module(const std::string& name, Id module) const {
-  const auto found = modules_.find(module);
   hipFunction_t function = nullptr;
-  if (found == modules_.end()) return nullptr;
-  const hipError_t code = run_.platform.api().hipModuleGetFunction(&function, found->second, name.c_str());
+  const hipModule_t loaded = this->module(module);
+  if (loaded == nullptr) return nullptr;
+  const hipError_t code = run_.platform.api().hipModuleGetFunction(&function, loaded, name.c_str());
   return code == hipSuccess ? function : nullptr;
 }
 

@@ -35,6 +35,8 @@ class NodeRecords {
 
   hip::Status load_module(Id module);
   hip::Status unload_module(Id module);
+  // Null: the module is not there.
+  [[nodiscard]] hipModule_t module(Id id) const;
 
   // Leaves the node's dependencies empty.
   [[nodiscard]] hip::RecordedNode make(const NodeParams& params);

@@ -14,7 +14,8 @@ struct DeclareBuffer {
   MemoryKind memory = MemoryKind::kDevice;
   // A variable of the device code, by number; its address stays the same while the program runs.
   std::optional<std::uint32_t> symbol = {};
-  Id device = 0;  // the device that owns the memory; for device memory only
+  Id device = 0;                  // the device that owns the memory; for device memory only
+  std::optional<Id> module = {};  // whose variable it is; none: that of the code that is there from the start
   static constexpr auto spec() {
     return describe_command(
                "buffer",
@@ -22,12 +23,15 @@ struct DeclareBuffer {
                "is pageable memory after `hipHostRegister`; `managed` memory is host and device memory to a copy's "
                "kind. `symbol=N` makes the buffer one of four variables of the device code (1,024 bytes each), or "
                "its first bytes. It is never moved or freed. Nodes name it by its address, linear copies also by "
-               "its symbol. `device=1` is memory of device 1; host memory belongs to every device.",
+               "its symbol. With `module=m0` it is that variable of the module (`hipModuleGetGlobal`), which no symbol "
+               "names and which is gone when the module is. `device=1` is memory of device 1; host memory belongs to "
+               "every device.",
                kDrawnByHand, kNoDeviation, NameField{&DeclareBuffer::buffer, 'b', kIsNew},
                field::size(&DeclareBuffer::bytes, 1, kMaxBufferBytes, Simpler::kSmallSize),
                ChoiceKey{"memory", &DeclareBuffer::memory, kMemoryWords, "memory", "memory ", true},
                field::symbol_key(&DeclareBuffer::symbol),
-               field::device_key(&DeclareBuffer::device, "memory of another device"))
+               field::device_key(&DeclareBuffer::device, "memory of another device"),
+               NameKey{"module", &DeclareBuffer::module, 'm', "variable of a module"})
         .uncounted();
   }
   bool operator==(const DeclareBuffer&) const = default;

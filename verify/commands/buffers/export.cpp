@@ -40,8 +40,14 @@ void release_left_places(Exporter& out, const MoveBuffers& c) {
 template <>
 void export_command(Exporter& out, const DeclareBuffer& c) {
   if (c.symbol) {
+    out.text().need_variable(c.buffer, *c.symbol);
+    const std::string variable = out.text().variable_of(c.buffer);
     out.text().line(fmt::format("char* b{};", c.buffer));
-    out.text().must(fmt::format("hipGetSymbolAddress((void**)&b{}, {})", c.buffer, out.text().need_symbol(c.buffer)));
+    if (c.module) out.text().line(fmt::format("size_t b{}_bytes;", c.buffer));
+    out.text().must(c.module
+                        ? fmt::format("hipModuleGetGlobal((hipDeviceptr_t*)&b{0}, &b{0}_bytes, module{1}, \"{2}\")",
+                                      c.buffer, *c.module, variable)
+                        : fmt::format("hipGetSymbolAddress((void**)&b{}, HIP_SYMBOL({}))", c.buffer, variable));
   } else {
     out.memory().place(fmt::format("b{}", c.buffer), c.memory, c.bytes, c.device);
   }

@@ -20,7 +20,7 @@ static Reason check_symbol(const State& state, const DeclareBuffer& c) {
   if (*c.symbol >= kSymbols || c.bytes > kSymbolBytes)
     return fmt::format("there are {} variables of {} bytes", kSymbols, kSymbolBytes);
   for (const auto& [id, buffer] : state.buffers()) {
-    if (buffer.symbol == c.symbol) return fmt::format("b{} is that variable already", id);
+    if (buffer.symbol == c.symbol && buffer.module == c.module) return fmt::format("b{} is that variable already", id);
   }
   return {};
 }
@@ -31,6 +31,10 @@ Reason check(const State& state, const DeclareBuffer& c) {
   if (Reason reason = state.flaw_of_other_memory(c.bytes)) return reason;
   if (c.symbol) {
     if (Reason reason = check_symbol(state, c)) return reason;
+  }
+  if (c.module) {
+    if (!c.symbol) return "memory of a module is a variable, by its number";
+    if (Reason reason = state.missing_module(*c.module)) return reason;
   }
   if (c.device != 0 && (c.memory != MemoryKind::kDevice || c.symbol))
     return "memory of the host is every device's, and a variable is device 0's";
@@ -47,6 +51,7 @@ void apply(State& state, const DeclareBuffer& c) {
   BufferState& buffer = state.change().memory.buffers[c.buffer];
   buffer = {c.bytes, c.bytes, c.memory, 0, true};
   buffer.symbol = c.symbol;
+  buffer.module = c.module;
   buffer.device = c.device;
 }
 

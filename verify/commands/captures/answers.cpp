@@ -83,6 +83,12 @@ Reason unknown_thread(const State& state, Id stream, Id thread) {
   return fmt::format("s{} is the per-thread stream of the first thread", stream);
 }
 
+Reason no_capture_by_hand(const State& state, Id stream) {
+  const CaptureState* capture = state.capture_of(stream);
+  if (capture != nullptr && capture->valid) return {};
+  return fmt::format("s{} captures into no graph, so no node is added to it by hand", stream);
+}
+
 Reason captured_into(const State& state, Id graph) {
   for (const CaptureState& capture : state.captures()) {
     if (capture.into == graph) return fmt::format("g{} is being captured into", graph);

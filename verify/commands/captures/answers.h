@@ -23,6 +23,9 @@ namespace verify {
 
 // Why the thread may not use the stream: hipStreamPerThread is another stream on every thread.
 [[nodiscard]] Reason unknown_thread(const State& state, Id stream, Id thread);
+// Why no node can be added by hand to the graph that the stream captures into. HIP names the graph of a capture only
+// while the capture is valid.
+[[nodiscard]] Reason no_capture_by_hand(const State& state, Id stream);
 // Why the graph cannot be used: a stream captures into it, and only the end of the capture fixes its contents.
 [[nodiscard]] Reason captured_into(const State& state, Id graph);
 

@@ -97,11 +97,10 @@ void export_command(Exporter& out, const EndCapture& c) {
     out.text().line(fmt::format("hipGraph_t {} = nullptr;", graph));
   }
   out.call(out.text().on_thread(c.thread, fmt::format("hipStreamEndCapture({}, &{})", stream_name(c.stream), graph)));
-  const GraphState* made = out.after().graph(c.graph);
-  if (capture == nullptr || out.expected().error != "hipSuccess" || made == nullptr) return;
+  if (capture == nullptr || out.expected().error != "hipSuccess" || out.before().answer(c).status != 0) return;
   GraphNames names = out.captures().names(*capture);
   names.graph = name;
-  assert(names.nodes.size() == made->nodes.size());
+  assert(names.nodes.size() == out.after().graph(c.graph)->nodes.size());
   out.names().graphs[c.graph] = std::move(names);
   out.strategies().graph_made(c.graph);
   const ExpectedStatus& expected = out.expected();

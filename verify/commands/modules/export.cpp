@@ -10,17 +10,17 @@ namespace verify {
 
 template <>
 void export_command(Exporter& out, const LoadModule& c) {
-  out.needs().declare("hipModule_t", fmt::format("m{}", c.module));
+  out.needs().declare("hipModule_t", fmt::format("module{}", c.module));
   out.text().need_header("link.h");
   out.text().need(HelperFunction::kOwnCode);
   out.text().need_kernel("count_only");  // without a kernel there would be no device code
-  out.call(out.text().on_thread(c.thread, fmt::format("hipModuleLoadData(&m{}, own_code())", c.module)));
+  out.call(out.text().on_thread(c.thread, fmt::format("hipModuleLoadData(&module{}, own_code())", c.module)));
 }
 
 template <>
 void export_command(Exporter& out, const UnloadModule& c) {
   if (out.before().captures().empty()) out.text().wait();
-  out.call(out.text().on_thread(c.thread, fmt::format("hipModuleUnload(m{})", c.module)));
+  out.call(out.text().on_thread(c.thread, fmt::format("hipModuleUnload(module{})", c.module)));
 }
 
 template void export_family(ModulesCommands, Exporter&, const Command&);

@@ -25,7 +25,8 @@ struct UnloadModule {
   static constexpr auto spec() {
     return describe_command(
         "unload",
-        "`hipModuleUnload`, which a capture may forbid as it may forbid `unsafe`. No graph has a kernel of the module.",
+        "`hipModuleUnload`, which a capture may forbid as it may forbid `unsafe`. No graph has a kernel of the module. "
+        "Buffers that are variables of the module end with it.",
         drawn(Topic::kForbidden, 1), kDescribedByFields, NameField{&UnloadModule::module, 'm', kNotCovered},
         field::thread_key(&UnloadModule::thread));
   }

@@ -1,7 +1,8 @@
 // The rules of the commands about modules.
 //
 // The use of a function whose module is gone is undefined (CUDA's documentation of cuModuleUnload), so a module stays
-// while a graph, an executable graph, a capture or work that may still run has a kernel of it.
+// while a graph, an executable graph, a capture or work that may still run has a kernel of it. Its variables go with
+// it, as freed memory goes.
 #include <fmt/format.h>
 
 #include "verify/commands/captures/answers.h"
@@ -47,6 +48,9 @@ Reason check(const State& state, const UnloadModule& c) {
 // Where no stream captures, the executor waits for the devices first.
 template <>
 Reason check_in_capture(const State& state, const UnloadModule& c) {
+  for (const auto& [id, buffer] : state.buffers()) {
+    if (buffer.alive && buffer.module == c.module) return fmt::format("the capture may name b{}", id);
+  }
   return state.idle() ? Reason() : fmt::format("kernels of m{} may still be running", c.module);
 }
 
@@ -54,6 +58,7 @@ template <>
 void apply(State& state, const UnloadModule& c) {
   if (state.captures().empty()) state.change().finish_all();
   state.change().modules.at(c.module) = false;
+  for (auto& [id, buffer] : state.change().memory.buffers) buffer.alive = buffer.alive && buffer.module != c.module;
 }
 
 template struct Rules<LoadModule>;

@@ -15,7 +15,9 @@ hip::Status run_command(Run& run, const UnloadModule& c) {
   if (!run.captures.capturing()) {
     if (hip::Status s = synchronize_devices(run.context.api, run.context.devices); !s) return s;
   }
-  return run.on_thread(c.thread, [&] { return run.records.unload_module(c.module); });
+  hip::Status status = run.on_thread(c.thread, [&] { return run.records.unload_module(c.module); });
+  if (status) run.memory.module_gone(c.module);
+  return status;
 }
 
 template struct FamilyRun<ModulesCommands>;

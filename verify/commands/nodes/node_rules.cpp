@@ -137,6 +137,7 @@ Reason symbol(const State& state, const CopyParams& p) {
   const bool to = p.symbol == CopySymbol::kDestination;
   const Id named = (to ? p.dst : p.src).ref.buffer;
   if (!state.buffer(named)->symbol) return fmt::format("b{} is no variable of the device code", named);
+  if (state.buffer(named)->module) return fmt::format("b{} is a variable of a module, which no symbol names", named);
   if (!p.linear) return "a copy to or from a symbol is linear";
   const CopyKind odd = to ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice;
   if (p.kind == CopyKind::kHostToHost || p.kind == odd) return "a symbol is on the device";

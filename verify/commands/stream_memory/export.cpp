@@ -30,6 +30,7 @@ template <>
 void export_command(Exporter& out, const MallocAsync& c) {
   const std::string stream = stream_name(c.stream);
   out.needs().declare("[[maybe_unused]] char", fmt::format("*b{}", c.buffer));
+  if (c.by_hand) return out.add_by_hand(c.stream);
   const std::string place = fmt::format("reinterpret_cast<void**>(&b{})", c.buffer);
   out.call(c.pool ? fmt::format("hipMallocFromPoolAsync({}, {}, p{}, {})", place, c.bytes, *c.pool, stream)
                   : fmt::format("hipMallocAsync({}, {}, {})", place, c.bytes, stream));
@@ -38,6 +39,7 @@ void export_command(Exporter& out, const MallocAsync& c) {
 
 template <>
 void export_command(Exporter& out, const FreeAsync& c) {
+  if (c.by_hand) return out.add_by_hand(c.stream);
   out.call(fmt::format("hipFreeAsync(b{}, {})", c.buffer, stream_name(c.stream)));
   out.captures().captured(out.before(), out.after(), c.stream);
 }

@@ -59,6 +59,10 @@ Reason check(const State& state, const MallocAsync& c) {
   if (c.pool) {
     if (Reason reason = missing_pool(state, *c.pool)) return reason;
   }
+  if (c.by_hand) {
+    if (c.pool) return "which pool a node allocates from is not documented";
+    if (Reason reason = no_capture_by_hand(state, c.stream)) return reason;
+  }
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr) {
     if (state.parts().memory.room_for(c.bytes) == Room::kOpen) return open_size(state.parts().memory);
@@ -78,6 +82,7 @@ void apply(State& state, const MallocAsync& c) {
   const ByteRange range{c.buffer, 0, static_cast<std::int64_t>(c.bytes), true};
   if (CaptureState* capture = parts.captures.push_node(c.stream, state.device_of_stream(c.stream))) {
     NodeState& node = capture->graph.nodes.back();
+    node.captured = !c.by_hand;
     node.params = MemoryAllocParams{c.buffer, c.bytes};
     node.ranges = {range};
     buffer.capture = capture->serial;
@@ -116,6 +121,9 @@ Reason check(const State& state, const FreeAsync& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
   if (Reason reason = state.missing_stream(c.stream)) return reason;
   if (!state.buffer(c.buffer)->runtime_places()) return fmt::format("no graph and no stream allocates b{}", c.buffer);
+  if (c.by_hand) {
+    if (Reason reason = no_capture_by_hand(state, c.stream)) return reason;
+  }
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr && state.buffer(c.buffer)->capture) return kMemoryInCapture;
   if (Reason reason = capture == nullptr ? not_there(state, c.buffer) : check_captured_free(*capture, state, c))
@@ -130,6 +138,7 @@ void apply(State& state, const FreeAsync& c) {
   const ByteRange range{c.buffer, 0, kToTheEnd, true};
   if (CaptureState* capture = parts.captures.push_node(c.stream, state.device_of_stream(c.stream))) {
     NodeState& node = capture->graph.nodes.back();
+    node.captured = !c.by_hand;
     node.params = MemoryFreeParams{c.buffer};
     node.ranges = {range};
     capture->graph.addresses[c.buffer] = 0;

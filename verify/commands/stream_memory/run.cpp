@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hip/errors.h"
+#include "verify/execute/records.h"
 #include "verify/run/run_command.h"
 
 namespace verify {
@@ -29,6 +30,23 @@ hip::Result<hip::DeviceAddress> allocate(Run& run, const MallocAsync& c) {
   return reinterpret_cast<hip::DeviceAddress>(memory);
 }
 
+// Returns the address of memory that a node allocates.
+hip::Result<hip::DeviceAddress> allocate_by_hand(Run& run, const MallocAsync& c, const hip::RecordedNode& node) {
+  hip::NodeExtras extras;
+  if (const char* function = missing_function(run.context.api, MemoryAllocParams{}))
+    return lacking(run.context, function);
+  hip::Status status = run.captures.add_by_hand(c.stream, node, extras);
+  if (!status) return status.error();
+  return extras.allocated;
+}
+
+hip::Status free_by_hand(Run& run, const FreeAsync& c, const hip::RecordedNode& node) {
+  hip::NodeExtras extras;
+  if (const char* function = missing_function(run.context.api, MemoryFreeParams{})) return run.unsupported(function);
+  run.graph_memory.show_live();
+  return run.captures.add_by_hand(c.stream, node, extras);
+}
+
 hip::Status declare_default_pool(Run& run, const DeclarePool& c) {
   if (run.context.api.hipDeviceGetDefaultMemPool == nullptr) return lacking(run.context, "hipDeviceGetDefaultMemPool");
   const hip::Result<hipMemPool_t> pool = run.stream_memory.default_pool();
@@ -42,14 +60,15 @@ hip::Status declare_default_pool(Run& run, const DeclarePool& c) {
 template <>
 hip::Status run_command(Run& run, const MallocAsync& c) {
   if (!run.has_stream(c.stream)) return missing_object();
-  const hip::Result<hip::DeviceAddress> address = allocate(run, c);
+  hip::RecordedNode node{hip::MemoryAllocRecord{c.buffer, c.bytes, 0}, {}, {}};
+  const hip::Result<hip::DeviceAddress> address = c.by_hand ? allocate_by_hand(run, c, node) : allocate(run, c);
   if (!address) return address.error();
   if (run.captures.of(c.stream) == nullptr) {
     run.stream_memory.allocated(c, address.value());
     return {};
   }
   run.graph_memory.captured(c.buffer, c.bytes, address.value());
-  run.captures.add(c.stream, {hip::MemoryAllocRecord{c.buffer, c.bytes, 0}, {}, {}});
+  run.captures.add(c.stream, std::move(node));
   return {};
 }
 
@@ -63,8 +82,9 @@ hip::Status run_command(Run& run, const FreeAsync& c) {
   }
   if (!run.graph_memory.has(c.buffer)) return missing_object();
   if (run.captures.of(c.stream) == nullptr) return run.graph_memory.free_async(c.buffer, stream);
-  hip::Status status = run.graph_memory.free_captured(c.buffer, stream);
-  if (status) run.captures.add(c.stream, {hip::MemoryFreeRecord{c.buffer}, {}, {}});
+  hip::RecordedNode node{hip::MemoryFreeRecord{c.buffer}, {}, {}};
+  hip::Status status = c.by_hand ? free_by_hand(run, c, node) : run.graph_memory.free_captured(c.buffer, stream);
+  if (status) run.captures.add(c.stream, std::move(node));
   return status;
 }
 

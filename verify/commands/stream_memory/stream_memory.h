@@ -13,16 +13,18 @@ struct MallocAsync {
   std::uint64_t bytes = 0;
   Id stream = 0;
   std::optional<Id> pool;  // none: the device's current pool
+  bool by_hand = false;    // a node that is added to the graph that the stream captures into
   static constexpr auto spec() {
     return describe_command(
         "malloc_async",
         "Stream-ordered memory: `hipMallocAsync`, or `hipMallocFromPoolAsync`. The name is a buffer from here "
-        "on. On a stream that captures it becomes an allocation node; it does not stand in a capture `into` a "
-        "graph.",
+        "on. On a stream that captures it becomes an allocation node, which `by_hand` adds as `on` does; it does not "
+        "stand in a capture `into` a graph.",
         kDrawnByHand, kDescribedByHand, NameField{&MallocAsync::buffer, 'b', kIsNew},
         field::size(&MallocAsync::bytes, 0, kMaxBufferBytes, Simpler::kSmallSize),
         NameField{&MallocAsync::stream, 's', meets("allocate on", Leaves::kNothing), true},
-        NameKey{"pool", &MallocAsync::pool, 'p', "pool of one's own"});
+        NameKey{"pool", &MallocAsync::pool, 'p', "pool of one's own"},
+        FlagKey{"by_hand", &MallocAsync::by_hand, "allocation by hand in a capture"});
   }
   bool operator==(const MallocAsync&) const = default;
 };
@@ -31,14 +33,16 @@ bool describe_events(EventEmitter& out, const MallocAsync& c);
 struct FreeAsync {
   Id buffer = 0;
   Id stream = 0;
+  bool by_hand = false;  // as above
   static constexpr auto spec() {
     return describe_command(
         "free_async",
         "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
         "stream's memory ends with it. On a stream that captures it becomes a free node, of memory that a launched "
-        "graph allocated, or of that capture and behind everything that names it.",
+        "graph allocated, or of that capture and behind everything that names it; `by_hand` adds it as `on` does.",
         kDrawnByHand, kDescribedByFields, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
-        NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true});
+        NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true},
+        FlagKey{"by_hand", &FreeAsync::by_hand, "free by hand in a capture"});
   }
   bool operator==(const FreeAsync&) const = default;
 };

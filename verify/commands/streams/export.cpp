@@ -32,6 +32,7 @@ template <>
 void export_command(Exporter& out, const Enqueue& c) {
   // Each repetition of a captured call adds another node.
   if (out.before().capture_of(c.stream) != nullptr) out.write_out_repetitions();
+  if (c.by_hand) return out.add_by_hand(c.stream);
   if (const std::string flaw = ReproducerNodes::stream_flaw_of(c.params); !flaw.empty()) return out.refuse(flaw);
   out.text().on_device(out.after().device_of_stream(c.stream), [&] {
     out.nodes().enqueue(out.after(), c.params, stream_name(c.stream), c.thread, c.wait, out.expected());

@@ -133,7 +133,8 @@ Reason check_work(const State& state, const Enqueue& c) {
   if (Reason reason = state.missing_stream(c.stream)) return reason;
   if (c.thread != 0 && state.per_thread(c.stream)) return "the per-thread stream is that of the first thread";
   if (c.thread > kMaxThread) return fmt::format("threads are numbered to {}", kMaxThread);
-  if (!streams_take(c.params) && !is_event_node(c.params))
+  const bool joins = c.by_hand && std::holds_alternative<EmptyParams>(c.params);
+  if (!streams_take(c.params) && !is_event_node(c.params) && !joins)
     return "streams are given kernels, copies, memsets, host functions and event nodes";
   if (Reason reason = flaw_of_params(state, c.params, 1)) return reason;
   if (is_event_node(c.params)) {
@@ -168,6 +169,14 @@ Reason check_waiting(const Enqueue& c) {
   const bool linear = copy != nullptr && copy->linear && copy->symbol == CopySymbol::kNone;
   if (c.stream == kNullStream || linear) return {};
   return "on another stream than the null stream the host waits for linear copies only";
+}
+
+Reason check_by_hand(const State& state, const Enqueue& c) {
+  if (!c.by_hand) return {};
+  if (c.wait || c.thread != 0) return "a node is added by hand by the program's own thread, which does not wait";
+  const auto* copy = std::get_if<CopyParams>(&c.params);
+  if (copy != nullptr && copy->peer != PeerCopy::kNone) return "no function adds a copy between peers as a node";
+  return no_capture_by_hand(state, c.stream);
 }
 
 Reason check_peer_copy(const State& state, const Enqueue& c, const CopyParams& copy) {
@@ -213,6 +222,7 @@ template <>
 Reason check(const State& state, const Enqueue& c) {
   if (Reason reason = check_work(state, c)) return reason;
   if (Reason reason = check_waiting(c)) return reason;
+  if (Reason reason = check_by_hand(state, c)) return reason;
   if (Reason reason = check_memory_of_work(state, c)) return reason;
   return check_device_of_work(state, c);
 }
@@ -233,6 +243,7 @@ NodeParams captured_form(NodeParams params) {
 
 void capture_work(State& state, CaptureState& capture, const Enqueue& c) {
   NodeState& node = capture.graph.nodes.back();
+  node.captured = !c.by_hand;
   state.fill(node, captured_form(c.params));
   state.parts().memory.note_addresses(capture.graph, node);
   capture.graph.has_events = capture.graph.has_events || is_event_node(c.params);

@@ -5,6 +5,7 @@
 #include "hip/errors.h"
 #include "verify/execute/enqueue.h"
 #include "verify/execute/inspector.h"
+#include "verify/execute/records.h"
 #include "verify/run/run_command.h"
 
 namespace verify {
@@ -55,6 +56,21 @@ NodeParams plain(NodeParams params) {
   return params;
 }
 
+bool is_opaque(const NodeParams& params) {
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  return kernel != nullptr && kernel->opaque;
+}
+
+hip::Status add_by_hand(Run& run, const Enqueue& c) {
+  if (const char* function = missing_function(run.context.api, c.params)) return run.unsupported(function);
+  hip::NodeExtras extras;
+  hip::RecordedNode node = run.strategy.as_added(run.context, {}, run.records.make(plain(c.params)));
+  hip::Status status = on_device(run.context.api, run.device_of_stream(c.stream),
+                                 [&] { return run.captures.add_by_hand(c.stream, node, extras); });
+  if (status) run.captures.add(c.stream, is_opaque(c.params) ? run.records.make(c.params) : std::move(node));
+  return status;
+}
+
 std::optional<CopyOfPeers> peers_of(const Run& run, const NodeParams& params, const hip::NodeRecord& record) {
   const auto* copy = std::get_if<CopyParams>(&params);
   if (copy == nullptr || copy->peer == PeerCopy::kNone) return {};
@@ -85,6 +101,7 @@ template <>
 hip::Status run_command(Run& run, const Enqueue& c) {
   run.graph_memory.show_live();
   if (!run.has_stream(c.stream)) return missing_object();
+  if (c.by_hand) return add_by_hand(run, c);
   hip::RecordedNode eager = run.records.make(plain(c.params));
   if (run.captures.of(c.stream) != nullptr) eager = run.strategy.as_added(run.context, {}, std::move(eager));
   const std::optional<CopyOfPeers> peers = peers_of(run, c.params, eager.record);
@@ -100,9 +117,8 @@ hip::Status run_command(Run& run, const Enqueue& c) {
     });
   });
   if (!result.unsupported.empty()) return run.unsupported(result.unsupported.c_str());
-  const auto* kernel = std::get_if<KernelParams>(&c.params);
   if (status && !c.wait)
-    run.captures.add(c.stream, kernel != nullptr && kernel->opaque ? run.records.make(c.params) : std::move(eager));
+    run.captures.add(c.stream, is_opaque(c.params) ? run.records.make(c.params) : std::move(eager));
   return status;
 }
 
