@@ -40,8 +40,9 @@ hip::Status lock_byte(int fd, off_t place) {
 
 CampaignIdentity identity_of(const CampaignOptions& options) {
   const SetupOptions& setup = options.setup;
-  return {options.version, setup.subject,    setup.baseline,     setup.fault,   options.seed,
-          options.size,    !setup.no_quirks, options.properties, options.shard, options.shards};
+  return {options.version, setup.subject,  setup.baseline,    setup.fault,
+          options.seed,    options.size,   !setup.no_quirks,  options.properties,
+          options.shard,   options.shards, setup.environment, setup.draw_environment};
 }
 
 hip::Result<std::unique_ptr<CampaignMemory>> CampaignMemory::open(const std::string& path) {

@@ -108,14 +108,23 @@ bool is_mutant(std::uint64_t index) {
   return index % kMutantEvery != 0;
 }
 
-verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
-                           const verify::GeneratorOptions& options, bool mutant) {
+static verify::Program drawn_program(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
+                                     const verify::GeneratorOptions& options, bool mutant) {
   const std::vector<verify::Program>& programs = corpus.programs();
   if (programs.empty() || !mutant) return verify::campaign_program(seed, index, options);
   verify::RandomChoices choices = verify::campaign_choices(seed, index);
   const verify::Program& base = programs[choices.below(programs.size())];
   const verify::Program& other = programs[choices.below(programs.size())];
   return verify::mutate_program(base, other, choices, options);
+}
+
+verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
+                           const verify::GeneratorOptions& options, bool mutant) {
+  verify::Program program = drawn_program(corpus, seed, index, options, mutant);
+  for (auto& [name, value] : verify::campaign_environment(options.environments, seed, index)) {
+    program.setting.environment[name] = value;
+  }
+  return program;
 }
 
 }  // namespace fuzz

@@ -362,9 +362,13 @@ void describe(const ExportCommand& command, const Seen& seen, const verify::Quir
   }
   if (froze) say("Arguments that held an address as a plain number hold another number here.");
   out.comment.emplace_back();
+  std::string variables;
+  for (const auto& [name, value] : out.program.setting.environment) variables += fmt::format("{}={} ", name, value);
   if (command.form == "hip") {
-    say(fmt::format("  hipcc {0}.hip -o {0} && ./{0}", out.name));
+    say(fmt::format("  hipcc {0}.hip -o {0} && {1}./{0}", out.name, variables));
     say("Exit status: 0 as documented, 1 the failure shows, 2 it could not run.");
+  } else if (!variables.empty()) {
+    say(fmt::format("In the test's environment: {}", variables));
   }
   say(fmt::format("Written by hgcheck {} (hgcheck export) from this program:", command.version));
   const std::string text = verify::print_program(verify::has_blocks(out.program) ? whole : out.program);
@@ -422,7 +426,7 @@ int run(ExportCommand command) {
   out.program = program.value();
   out.strategy = strategy_of(command.setup.subject);
   const bool froze = verify::freeze_addresses(out.program);
-  if (out.program.placement == verify::Placement::kArena && !ArenaLayout(out).go()) {
+  if (out.program.setting.placement == verify::Placement::kArena && !ArenaLayout(out).go()) {
     return complain(
         fmt::format("{}: buffers are in other places in each round of a block: such a block has no stand-alone form",
                     command.file));

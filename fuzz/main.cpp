@@ -42,6 +42,11 @@ CLI::Option* add_judging(CLI::App& app, fuzz::CampaignCommand& campaign) {
   app.add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
+  app.add_option("--environment", o.setup.environment,
+                 "NAME=VALUE: a variable of the subject's process, for all programs")
+      ->take_all();
+  app.add_flag("--draw-environment", o.setup.draw_environment,
+               "Draw documented variables of the runtime, others for every 64 programs");
   auto* shared = app.add_option("--shared-corpus", o.shared_corpus,
                                 "Folder of programs that tasks exchange while they run; a seed does not repeat theirs");
   app.add_flag("--guide-runtime", o.guided_by_runtime,

@@ -124,9 +124,12 @@ std::int64_t sql(std::uint64_t number) {
 
 std::string text_of(const CampaignIdentity& identity) {
   const std::set<std::string> properties(identity.properties.begin(), identity.properties.end());
-  return nlohmann::json{identity.version, identity.subject, identity.baseline, identity.fault,
-                        identity.seed,    identity.size,    identity.quirks,   properties}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  nlohmann::json parts{identity.version, identity.subject, identity.baseline, identity.fault,
+                       identity.seed,    identity.size,    identity.quirks,   properties};
+  // Campaigns without variables keep the identity that they had before there were any.
+  const std::set<std::string> environment(identity.environment.begin(), identity.environment.end());
+  if (!environment.empty() || identity.draws_environment) parts.push_back({environment, identity.draws_environment});
+  return parts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string json_of(const verify::Finding& finding) {

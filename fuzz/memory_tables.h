@@ -20,6 +20,8 @@ struct CampaignIdentity {
   bool quirks = true;
   std::vector<std::string> properties;
   std::uint64_t shard = 1, shards = 1;
+  std::vector<std::string> environment{};  // as SetupOptions::environment
+  bool draws_environment = false;
 };
 
 // The same for two identities that differ in their shards only.

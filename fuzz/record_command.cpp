@@ -25,6 +25,7 @@
 #include "hip/recorder/hash.h"
 #include "verify/execute/code_objects.h"
 #include "verify/execute/death.h"
+#include "verify/generate/environments.h"
 #include "verify/program/text.h"
 #include "verify/subject/process.h"
 #include "verify/subject/subject.h"
@@ -190,6 +191,16 @@ int write_program(const RecordedProgram& program, const std::string& path) {
   return kDiverged;
 }
 
+// The settings of the runtime that the command has from this process.
+verify::Environment runtime_settings() {
+  verify::Environment settings;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const auto variable = verify::parse_variable(*each);
+    if (variable && verify::is_runtime_setting(variable->first)) settings.insert(*variable);
+  }
+  return settings;
+}
+
 }  // namespace
 
 int run(const RecordCommand& command) {
@@ -231,9 +242,10 @@ int run(const RecordCommand& command) {
   std::ranges::replace(words, '\n', ' ');
   int worst = kAgreed;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    const RecordedProgram program = program_of_log(
-        read_all(logs[i]),
-        {fmt::format("recorded by hgcheck {} from: {}", command.version, words), "it ended with " + how});
+    const RecordedProgram program =
+        program_of_log(read_all(logs[i]),
+                       {fmt::format("recorded by hgcheck {} from: {}", command.version, words), "it ended with " + how},
+                       runtime_settings());
     worst = std::max(worst, write_program(program, numbered(command.output, i)));
   }
   return worst;

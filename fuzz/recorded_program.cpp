@@ -99,7 +99,9 @@ class Conversion {
   }
 
   [[nodiscard]] Found found() const { return {memory_.found_unfilled(), resources_.found_changed()}; }
-  RecordedProgram finish(const std::vector<std::string>& header) && { return std::move(out_.text).finish(header); }
+  RecordedProgram finish(const std::vector<std::string>& header, const verify::Environment& environment) && {
+    return std::move(out_.text).finish(header, environment);
+  }
 
  private:
   // ---- lines
@@ -372,13 +374,14 @@ static void convert(const std::string& log, Conversion& conversion) {
   threads.finish();
 }
 
-RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header) {
+RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header,
+                               const verify::Environment& environment) {
   Conversion first(Conversion::Found{});
   convert(log, first);
-  if (!first.found().any()) return std::move(first).finish(header);
+  if (!first.found().any()) return std::move(first).finish(header, environment);
   Conversion second(first.found());
   convert(log, second);
-  return std::move(second).finish(header);
+  return std::move(second).finish(header, environment);
 }
 
 }  // namespace fuzz

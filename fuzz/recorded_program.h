@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "verify/program/environment.h"
+
 namespace fuzz {
 
 // The bytes that a copy to the host brought when it was recorded.
@@ -28,7 +30,8 @@ struct RecordedProgram {
 
 // The code objects of the log's kernels have to be known (verify/language/foreign_kernels.h); a kernel of an unknown
 // code object is not recorded. `log` may hold unfinished lines, since the process that wrote it may have crashed.
-// `header`: comment lines of the program.
-[[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header);
+// `header`: comment lines of the program. `environment`: the settings of the runtime that the process had.
+[[nodiscard]] RecordedProgram program_of_log(const std::string& log, const std::vector<std::string>& header,
+                                             const verify::Environment& environment = {});
 
 }  // namespace fuzz

@@ -23,7 +23,7 @@ void ProgramText::note(const std::string& why) {
   say("# not recorded: " + why);
 }
 
-RecordedProgram ProgramText::finish(const std::vector<std::string>& header) && {
+RecordedProgram ProgramText::finish(const std::vector<std::string>& header, const verify::Environment& environment) && {
   say_what_waits();
   std::ranges::move(body_, std::back_inserter(lines_));
   drop_what_may_not_stand();
@@ -38,6 +38,7 @@ RecordedProgram ProgramText::finish(const std::vector<std::string>& header) && {
   put("hgcheck-program 1");
   for (const std::string& comment : header) put("# " + comment);
   put("placement native");
+  for (const auto& [name, value] : environment) put(fmt::format("environment {}={}", name, value));
   for (const Line& line : lines_) {
     put(line.text);
     if (line.read) program.reads[number] = *line.read;

@@ -23,7 +23,7 @@ class ProgramText {
   }
   void say_what_waits();
   void note(const std::string& why);
-  RecordedProgram finish(const std::vector<std::string>& header) &&;
+  RecordedProgram finish(const std::vector<std::string>& header, const verify::Environment& environment) &&;
 
  private:
   struct Line {

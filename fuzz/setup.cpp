@@ -54,7 +54,28 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   if (!baseline) return baseline.error();
   std::unique_ptr<Setup> setup(new Setup(options, std::move(subject).value(), std::move(baseline).value()));
   setup->know_quirks();
+  if (const hip::Status read = setup->read_environment(); !read) return read.error();
   return setup;
+}
+
+hip::Status Setup::read_environment() {
+  for (const std::string& text : options_.environment) {
+    std::string error;
+    const auto variable = verify::parse_variable(text, &error);
+    if (!variable) return hip::Error{1, "--environment: " + error};
+    if (!environments_.stated.insert(*variable).second) {
+      return hip::Error{1, fmt::format("--environment: {} has two values", variable->first)};
+    }
+  }
+  if ((!environments_.stated.empty() || options_.draw_environment) && !contained()) {
+    return hip::Error{1, fmt::format("--environment and --draw-environment: '{}' runs in this process, which has read "
+                                     "its variables; use a subject with a process of its own, such as rocm-soft",
+                                     options_.subject)};
+  }
+  if (!options_.draw_environment) return {};
+  const bool nvidia = release().starts_with("nvidia");
+  environments_.drawn_from = nvidia ? verify::DrawnFrom::kNvidia : verify::DrawnFrom::kAmd;
+  return {};
 }
 
 void Setup::know_quirks() {
@@ -71,6 +92,7 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
   verify::GeneratorOptions options;
   options.size = size;
   options.system_devices = subject_->system_devices();
+  options.environments = environments_;
   // A fault of a system shows only in scenarios of that system.
   if (const Fault* fault = find_fault(options_.fault); fault != nullptr && fault->scenarios) {
     options.systems_every = 1;

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuzz/faults/catalogue.h"
 #include "hip/result/result.h"
@@ -20,6 +21,9 @@ struct SetupOptions {
   std::string fault;            // a fault of the catalogue, or empty
   bool no_quirks = false;       // the known quirks of a release are reported like any finding
   double program_timeout = 10;  // seconds for one run in a subject process
+  // Variables "NAME=VALUE" of a campaign's programs, and whether others are drawn. A finding's program states its own.
+  std::vector<std::string> environment;
+  bool draw_environment = false;
   // Replaces the real patcher, for patchers that are not in the catalogue of faults; empty: the real one.
   verify::PatcherFactory patchers;
 
@@ -61,6 +65,7 @@ class Setup {
         baseline_(std::move(baseline)),
         judge_(subject_->runner(), baseline_->runner()) {}
   void know_quirks();
+  hip::Status read_environment();
 
   SetupOptions options_;
   struct Known {
@@ -68,6 +73,7 @@ class Setup {
     verify::StrategyKind strategy = verify::StrategyKind::kPatch;
   };
   std::array<Known, 2> known_;  // of the subject, of the baseline
+  verify::Environments environments_;
   std::unique_ptr<verify::Subject> subject_;
   std::unique_ptr<verify::Subject> baseline_;
   verify::Judge judge_;

@@ -15,9 +15,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "fuzz/faults/runtime/faults.h"
 #include "hip/sync/sync.h"
@@ -26,6 +29,7 @@
 #include "verify/execute/layered_platform.h"
 #include "verify/execute/library_platform.h"
 #include "verify/execute/patcher_library.h"
+#include "verify/program/environment.h"
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 #include "verify/run/executor.h"
@@ -171,6 +175,18 @@ int serve_all(Platform& platform, int requests) {
   }
 }
 
+hip::Status set_variables(const std::vector<std::string>& variables) {
+  for (const std::string& each : variables) {
+    std::string error;
+    const auto variable = parse_variable(each, &error);
+    if (!variable) return hip::Error{1, "--environment: " + error};
+    if (setenv(variable->first.c_str(), variable->second.c_str(), 1) != 0) {
+      return hip::Error{1, fmt::format("--environment: {} cannot be set: {}", each, std::strerror(errno))};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -184,6 +200,8 @@ int main(int argc, char** argv) {
   app.add_option("--devices", devices, "how many devices the software gfx942 has, where the runtime runs on it")
       ->capture_default_str()
       ->check(CLI::Range(Id{1}, kMaxDevices));
+  std::vector<std::string> variables;
+  app.add_option("--environment", variables, "NAME=VALUE, set before the runtime is loaded")->take_all();
   CLI11_PARSE(app, argc, argv);
   if (isatty(STDIN_FILENO) != 0) {
     fmt::print(stderr, "hgcheck-subject: this is started by hgcheck, as in: hgcheck campaign --subject 'cmd={}'\n",
@@ -196,6 +214,10 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   announce_deaths();
+  if (const hip::Status set = set_variables(variables); !set) {
+    send(encode_sorry(set.error().message));
+    return kUsage;
+  }
   const hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library, devices);
   if (!platform) {
     static_cast<void>(send(encode_sorry(platform.error().message)));

@@ -1,8 +1,6 @@
 // The command line as scripts use it: exit statuses, messages, files, and the files that are left after a signal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,80 +8,14 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
+
+#include "command_line.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-struct Outcome {
-  int status = -1;
-  std::string output;  // both streams
-};
-
-// A folder of the test's own, gone when it ends.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "hgcheck-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return (fs::path(path_) / name).string(); }
-
- private:
-  std::string path_;
-};
-
-std::string read_file(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-// A hgcheck process; its output goes to a file so that it never blocks.
-class Process {
- public:
-  explicit Process(std::vector<std::string> arguments) : output_(folder_ / "output") {
-    arguments.insert(arguments.begin(), HGCHECK_BINARY);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ != 0) return;
-    setpgid(0, 0);
-    if (std::freopen(output_.c_str(), "w", stdout) == nullptr || dup2(1, 2) < 0) _exit(126);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  void signal(int number) const { kill(pid_, number); }
-  [[nodiscard]] Outcome wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output_)};
-  }
-
- private:
-  Folder folder_;
-  std::string output_;
-  pid_t pid_ = -1;
-};
-
-Outcome hgcheck(std::vector<std::string> arguments) {
-  return Process(std::move(arguments)).wait();
-}
-
-std::string write_file(const std::string& path, const std::string& text) {
-  std::ofstream(path) << text;
-  return path;
-}
 
 std::vector<std::string> programs_in(const std::string& folder) {
   std::vector<std::string> found;
@@ -107,11 +39,6 @@ nlohmann::json load_json(const std::string& path) {
   return nlohmann::json::parse(read_file(path));
 }
 
-// A test with a folder.
-struct InAFolder : testing::Test {
-  const Folder folder;
-};
-using Usage = InAFolder;
 using Campaign = InAFolder;
 using Shrink = InAFolder;
 
@@ -152,72 +79,6 @@ INSTANTIATE_TEST_SUITE_P(Programs, Corpus, testing::ValuesIn(programs_in(HGCHECK
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
 });
-
-// ---- bad input
-
-struct Bad {
-  std::vector<std::string> arguments;
-  std::string message;
-};
-
-TEST_F(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
-  const std::string truncated =
-      write_file(folder / "truncated.program", "hgcheck-program 1\nbuffer b0 64\nkernel g0.n0");
-  const std::string invalid = write_file(folder / "invalid.program", "hgcheck-program 1\nlaunch e0 s0\n");
-  const std::string binary = write_file(folder / "binary.program", std::string("\x7f"
-                                                                               "ELF\0\1\2",
-                                                                               7));
-  const std::string file = write_file(folder / "file", "not a folder");
-  const std::vector<Bad> all = {
-      {{"frobnicate"}, "there is no command 'frobnicate'"},
-      {{"campaign", "--nonsense"}, "--nonsense"},
-      {{"campaign", "--programs", "many"}, "--programs"},
-      {{"campaign", "--programs", "5", "--seconds", "5"}, "excludes"},
-      {{"campaign", "--quiet", "--verbose"}, "excludes"},
-      {{"campaign", "--jobs", "0"}, "--jobs"},
-      {{"campaign", "--shard", "5/3"}, "1/4"},
-      {{"campaign", "--shard", "half"}, "1/4"},
-      {{"campaign", "--subject", "nothing:patch"}, "hgcheck subjects"},
-      {{"campaign", "--subject", "model:guess"},
-       "patch, rebuild, update, stabilise, careful, command-buffer and lib=PATH"},
-      {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "cannot load the HIP runtime"},
-      {{"campaign", "--baseline", "nothing"}, "--baseline"},
-      {{"campaign", "--fault", "F99"}, "hgcheck faults"},
-      {{"campaign", "--fault", "F01", "--subject", "model:update"}, "needs the strategy patch"},
-      {{"campaign", "--property", "Q7"}, "hgcheck properties"},
-      {{"campaign", "--report", file}, "cannot be used as a folder"},
-      {{"campaign", "--report", "/proc/hgcheck"}, "name another one"},
-      {{"campaign", "--json", "/nonexistent/result.json"}, "name another file"},
-      {{"campaign", "--accept", "/nonexistent/causes"}, "--accept"},
-      {{"replay", "/nonexistent.program"}, "cannot be read"},
-      {{"replay", truncated}, "truncated.program:3:13"},
-      {{"replay", invalid}, "invalid.program:2: 'launch e0 s0' may not stand here"},
-      {{"replay", binary}, "binary.program:1:1"},
-      {{"replay"}, "file is required"},
-      {{"shrink", truncated}, "truncated.program:3:13"},
-      {{"check", invalid}, "e0 was never instantiated"},
-      {{"properties", "--json", "/nonexistent/list.json"}, "name another file"},
-  };
-  for (const Bad& bad : all) {
-    const Outcome outcome = hgcheck(bad.arguments);
-    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(bad.arguments) << "\n" << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr(bad.message)) << testing::PrintToString(bad.arguments);
-  }
-}
-
-TEST_F(Usage, HelpVersionAndListsSucceed) {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
-                                                    {"--help"},
-                                                    {"--version"},
-                                                    {"campaign", "--help"},
-                                                    {"subjects"},
-                                                    {"faults"},
-                                                    {"properties"}}) {
-    const Outcome outcome = hgcheck(arguments);
-    EXPECT_EQ(outcome.status, 0) << testing::PrintToString(arguments) << outcome.output;
-    EXPECT_FALSE(outcome.output.empty());
-  }
-}
 
 // ---- campaigns
 

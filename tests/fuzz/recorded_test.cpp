@@ -243,6 +243,11 @@ fuzz::RecordedProgram program_of(const Lines& log) {
   return fuzz::program_of_log(text, {"a comment"});
 }
 
+TEST(ProgramOfLog, TheSettingsOfTheRuntimeStandInTheHeader) {
+  EXPECT_EQ(fuzz::program_of_log("sync device 0\n", {}, {{"HIP_LAUNCH_BLOCKING", "1"}}).text,
+            "hgcheck-program 1\nplacement native\nenvironment HIP_LAUNCH_BLOCKING=1\nsync device\n");
+}
+
 TEST(ProgramOfLog, LinesBecomeCommands) {
   const fuzz::RecordedProgram program =
       program_of({"alloc device b000 100", "stream a0 1 0", "copied b010 5000 2 1 0 =0102",

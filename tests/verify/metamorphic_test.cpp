@@ -28,7 +28,7 @@ RC_GTEST_PROP(Metamorphic, EveryVariantIsValidHoldsTheOriginalsStepsAndIsAnother
     for (const Derived* side : sides) {
       RC_ASSERT(flaw(side->program) == "");
       RC_ASSERT(!(side->program == program));
-      RC_ASSERT(side->program.placement == program.placement);
+      RC_ASSERT(side->program.setting.placement == program.setting.placement);
       std::size_t kept = 0;
       for (const std::size_t at : side->origin) {
         if (at == kNoStep) continue;

@@ -284,7 +284,7 @@ TEST(Placement, WhatTheScriptNoLongerCoversIsPlacedByThePlatformItself) {
 // All addresses that a run of the memory commands of `program` gives its buffers, in order.
 std::vector<hip::AddressTable> lay_out(const Program& program, const AddressScript& script, AddressScript* out) {
   Entered<> entered(devices_needed(program));
-  BufferMemory memory(entered.platform, program, {program.placement, false}, script);
+  BufferMemory memory(entered.platform, program, {program.setting.placement, false}, script);
   std::vector<hip::AddressTable> layouts;
   for (const Step& step : program.steps) {
     for (std::uint32_t k = 0; k < step.repeat; ++k) {

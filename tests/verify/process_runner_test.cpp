@@ -60,12 +60,12 @@ bool succeeds_in_a_fork(const Work& work) {
   return status == 0;
 }
 
-// Returns the arguments of the process from --devices on, or nothing.
-std::string devices_asked_for(pid_t process) {
+// Returns the arguments of the process from `option` on, or nothing.
+std::string asked_for(const std::string& option, pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
   std::string line{std::istreambuf_iterator<char>(file), {}};
   std::replace(line.begin(), line.end(), '\0', ' ');
-  const std::size_t at = line.find("--devices");
+  const std::size_t at = line.find(option);
   return at == std::string::npos ? "" : line.substr(at, line.find_last_not_of(' ') + 1 - at);
 }
 
@@ -146,11 +146,34 @@ TEST(ProcessRunner, ProgramsWithAnotherNumberOfDevicesHaveAProcessOfTheirOwnThat
     EXPECT_EQ(death_of(runner, two), "");
   }
   EXPECT_EQ(runner.starts(), 2U);
-  EXPECT_EQ(devices_asked_for(runner.process(1)), "");
-  EXPECT_EQ(devices_asked_for(runner.process(2)), "--devices 2");
+  EXPECT_EQ(asked_for("--devices", runner.process(1)), "");
+  EXPECT_EQ(asked_for("--devices", runner.process(2)), "--devices 2");
   runner.start_afresh();
   EXPECT_EQ(runner.process(1), -1);
   EXPECT_EQ(runner.process(2), -1);
+}
+
+TEST(ProcessRunner, ProgramsWithOtherVariablesRunInOtherProcessesAndTheOldestEnds) {
+  ProcessRunner runner(odd({"behaves"}));
+  const auto with = [](int value) {
+    Program program = parsed(kExample);
+    program.setting.environment = {{"A", std::to_string(value)}, {"B", "x"}};
+    return program;
+  };
+  EXPECT_EQ(death_of(runner), "");
+  EXPECT_EQ(asked_for("--environment", runner.process()), "");
+  for (int value = 1; value <= 4; ++value) EXPECT_EQ(death_of(runner, with(value)), "");
+  EXPECT_EQ(asked_for("--environment", runner.process(1, with(3).setting.environment)),
+            "--environment A=3 --environment B=x");
+  EXPECT_EQ(runner.starts(), 5U);
+  for (int value = 1; value <= 4; ++value) EXPECT_EQ(death_of(runner, with(value)), "");
+  EXPECT_EQ(runner.starts(), 5U) << "each is still there";
+  EXPECT_EQ(death_of(runner, with(5)), "");
+  EXPECT_EQ(death_of(runner, with(2)), "");
+  EXPECT_EQ(death_of(runner), "");
+  EXPECT_EQ(runner.starts(), 6U);
+  EXPECT_EQ(death_of(runner, with(1)), "");
+  EXPECT_EQ(runner.starts(), 7U) << "the oldest was gone";
 }
 
 TEST(ProcessRunner, ASubjectWithTheMachinesDevicesRunsAllProgramsInOneProcess) {

@@ -19,6 +19,17 @@ namespace {
 
 class OnRelease : public ::testing::TestWithParam<std::string_view> {};
 
+TEST_P(OnRelease, VariablesOfTheEnvironmentReachTheRuntime) {
+  ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
+  ASSERT_TRUE(judge.ready());
+  const auto answer = [&judge](const char* variable) {
+    const Program program = parsed(std::string("hgcheck-program 1\nenvironment ") + variable + "\nsync device\n");
+    return judge.subject().runner().run(program, {}).observation.harness_error;
+  };
+  EXPECT_EQ(answer("HIP_VISIBLE_DEVICES=0"), "");
+  EXPECT_NE(answer("HIP_VISIBLE_DEVICES=7"), "") << "no device is visible";
+}
+
 TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
   const std::string runtime = "rocm-soft@" + std::string(GetParam());
   if (const auto command = subject_command(runtime); !command) FAIL() << command.error().message;

@@ -101,7 +101,7 @@ TEST_P(KnownMinimum, IsReachedFromGeneratedPrograms) {
     EXPECT_FALSE(result.bound_reached);
     EXPECT_EQ(counted_commands(result.program), fixture.counted) << print_program(result.program);
     EXPECT_LE(result.program.steps.size(), fixture.steps) << print_program(result.program);
-    EXPECT_EQ(result.program.placement, Placement::kArena);
+    EXPECT_EQ(result.program.setting.placement, Placement::kArena);
   }
 }
 
@@ -114,6 +114,13 @@ TEST(Shrinker, TheSmallestMemsetIsWrittenInFull) {
   EXPECT_EQ(print_program(result.program),
             "hgcheck-program 1\nplacement arena\nbuffer b1 64\ngraph g0\n"
             "memset g0.n1 dst=b1+0 value=0 element=1 width=1\n");
+}
+
+TEST(Shrinker, VariablesThatDoNotMatterAreDropped) {
+  const Program program = program_of("environment A=1\nenvironment B=2\nenvironment C=3\nsync device\nsync device\n");
+  const ShrinkResult result =
+      Shrinker().shrink(program, [](const Program& p) { return p.setting.environment.contains("B"); });
+  EXPECT_EQ(print_program(result.program), "hgcheck-program 1\nplacement arena\nenvironment B=2\n");
 }
 
 TEST(Shrinker, IdsAreNeverRenumbered) {

@@ -322,6 +322,27 @@ TEST(Text, ProgramsThatDifferInOneThingAreDifferentPrograms) {
   EXPECT_FALSE(program_of("repeat 2 sync device") == program_of("sync device"));
 }
 
+TEST(Text, VariablesOfTheEnvironmentStandBeforeTheCommands) {
+  const std::string text =
+      "hgcheck-program 1\nplacement arena\nenvironment AMD_SERIALIZE_COPY=\nenvironment AMD_SERIALIZE_KERNEL=3\n";
+  const Program program = parsed(text);
+  EXPECT_EQ(program.setting.environment, (Environment{{"AMD_SERIALIZE_COPY", ""}, {"AMD_SERIALIZE_KERNEL", "3"}}));
+  EXPECT_EQ(print_program(program), text);
+  EXPECT_FALSE(program == parsed("hgcheck-program 1\nplacement arena\n"));
+  const auto flaw_of = [](const std::string& lines) {
+    const auto read = parse_program("hgcheck-program 1\n" + lines + "\n");
+    const auto* error = std::get_if<ParseError>(&read);
+    return error == nullptr ? "" : error->message;
+  };
+  EXPECT_NE(flaw_of("environment").find("a variable like"), std::string::npos);
+  for (const char* wrong : {"AMD_SERIALIZE_KERNEL", "=3", "3A=1", "A-B=1"}) {
+    EXPECT_NE(flaw_of(std::string("environment ") + wrong).find(wrong), std::string::npos) << wrong;
+  }
+  EXPECT_NE(flaw_of("environment A=$(reboot)").find("has others"), std::string::npos);
+  EXPECT_NE(flaw_of("environment A=1\nenvironment A=2").find("A has a value already"), std::string::npos);
+  EXPECT_NE(flaw_of("sync device\nenvironment A=1").find("before the first command"), std::string::npos);
+}
+
 TEST(Text, ADeclarationOrAReadIsNotCounted) {
   EXPECT_EQ(counted_commands(program_of("buffer b0 64\ngraph g0\nstream s1\nevent v0\nread b0")), 0u);
   EXPECT_EQ(counted_commands(program_of("write b0 seed=1\nrepeat 5 sync device\nempty g0.n0")), 3u);

@@ -16,7 +16,7 @@ ReproducerMemory::ReproducerMemory(ReproducerText& text, NeedsOfFile& needs, con
     : text_(text),
       needs_(needs),
       reproducer_(reproducer),
-      in_arena_(reproducer.program.placement == Placement::kArena),
+      in_arena_(reproducer.program.setting.placement == Placement::kArena),
       contents_matter_(!reproducer.bytes.empty()),
       places_(reproducer.places.begin(), reproducer.places.end()) {}
 

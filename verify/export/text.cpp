@@ -154,7 +154,7 @@ std::vector<std::string> looped(const std::vector<std::string>& lines) {
   return out;
 }
 
-void ReproducerText::write_includes(std::string& out, bool dies) const {
+void ReproducerText::write_includes(std::string& out, const Reproducer& reproducer) const {
   const bool catch2 = form_ == ReproducerForm::kCatch2;
   const auto any = [this](std::initializer_list<HelperFunction> helpers) {
     return std::ranges::any_of(helpers, [this](HelperFunction h) { return helpers_.contains(h); });
@@ -163,7 +163,8 @@ void ReproducerText::write_includes(std::string& out, bool dies) const {
   std::set<std::string> headers = headers_;
   headers.insert("cstdlib");
   if (!catch2) headers.insert("cstdio");
-  if (dies && !catch2) headers.insert({"csignal", "unistd.h"});
+  if (reproducer.dies && !catch2) headers.insert({"csignal", "unistd.h"});
+  if (!reproducer.program.setting.environment.empty()) headers.insert("cstring");
   if (any({HelperFunction::kFill, HelperFunction::kExtra})) headers.insert("cstring");
   if (any({HelperFunction::kHost})) headers.insert({"map", "mutex"});
   if (checks_ || catch2) headers.insert("string");
@@ -193,11 +194,21 @@ std::string ReproducerText::variable_of(std::uint32_t buffer) const {
   return fmt::format("symbol{}", variables_.at(buffer));
 }
 
+static void begin_main(std::string& out, const Reproducer& reproducer) {
+  for (const auto& [name, value] : reproducer.program.setting.environment) {
+    out += fmt::format(
+        "  if (getenv(\"{0}\") == nullptr || strcmp(getenv(\"{0}\"), \"{1}\") != 0) {{\n"
+        "    puts(\"start it with {0}={1} in its environment\");\n    return 2;\n  }}\n",
+        name, value);
+  }
+  if (reproducer.dies) out += kDies;
+}
+
 std::string ReproducerText::file(const Reproducer& reproducer) const {
   const bool catch2 = form_ == ReproducerForm::kCatch2;
   std::string out;
   for (const std::string& each : reproducer.comment) out += each.empty() ? "//\n" : fmt::format("// {}\n", each);
-  write_includes(out, reproducer.dies);
+  write_includes(out, reproducer);
   if (catch2) {
     out += "namespace {\n";
   } else {
@@ -219,12 +230,12 @@ std::string ReproducerText::file(const Reproducer& reproducer) const {
     out += fmt::format("}}  // namespace\n\nTEST_CASE(\"Unit_hipGraph_{}\") {{\n", name);
   } else {
     out += reproducer.attempts > 1 ? "\nvoid attempt() {\n" : "\nint main() {\n";
-    if (reproducer.attempts == 1 && reproducer.dies) out += kDies;
+    if (reproducer.attempts == 1) begin_main(out, reproducer);
   }
   for (const std::string& each : looped(lines_)) out += wrapped(each, 2);
   if (!catch2 && reproducer.attempts > 1) {
     out += "}\n\nint main() {\n";
-    if (reproducer.dies) out += kDies;
+    begin_main(out, reproducer);
     const std::string_view failed = checks_ ? "failures == 0" : "true";
     out += fmt::format("  // It depends on timing.\n  for (int i = 0; i < {} && {}; ++i) attempt();\n",
                        reproducer.attempts, failed);

@@ -71,7 +71,7 @@ class ReproducerText {
   [[nodiscard]] std::string file(const Reproducer& reproducer) const;
 
  private:
-  void write_includes(std::string& out, bool dies) const;
+  void write_includes(std::string& out, const Reproducer& reproducer) const;
   void write_helpers(std::string& out) const;
   void write_checks(std::string& out, bool dies) const;
 

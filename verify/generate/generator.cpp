@@ -18,7 +18,7 @@ class ProgramGenerator final : private BlocksDraft {
   ProgramGenerator(Choices& choices, const GeneratorOptions& options) : BlocksDraft(choices, options) {}
 
   Program run() {
-    program_.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
+    program_.setting.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
     if (swarm_.only_bad_calls) return bad_calls();
     const std::uint64_t buffers = choices_.between(2, 5);
     for (std::uint64_t i = 0; i < buffers; ++i) declare_buffer();

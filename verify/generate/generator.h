@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "verify/generate/choices.h"
+#include "verify/generate/environments.h"
 #include "verify/program/program.h"
 #include "verify/program/state.h"
 
@@ -27,6 +28,7 @@ struct GeneratorOptions {
   // turn; 0: none.
   std::uint32_t systems_every = 16;
   int system_devices = 1;          // that scenarios may name
+  Environments environments{};     // of a campaign's programs
   std::optional<System> system{};  // scenarios of that one alone
   // Whether to avoid a command of a thread (0: in no block of threads) in a state; empty: avoid none. Asked only about
   // commands that are valid there.

@@ -33,7 +33,7 @@ class Repair {
     if (times != 0) program_.steps.push_back({std::move(command), times, 0, in_});
   }
   Program done() { return std::move(program_); }
-  void set_placement(Placement placement) { program_.placement = placement; }
+  void set(const Setting& setting) { program_.setting = setting; }
 
  private:
   [[nodiscard]] bool may_stand(const Command& command) const {
@@ -228,7 +228,7 @@ void mutate_once(Program& program, const Program& other, Choices& choices, const
 
 Program repair_program(const Program& program, const GeneratorOptions& options) {
   Repair repair(options);
-  repair.set_placement(program.placement);
+  repair.set(program.setting);
   for (const Step& step : program.steps) repair.take(step);
   return repair.done();
 }

@@ -17,7 +17,7 @@ class WideGenerator {
   explicit WideGenerator(Choices& choices) : choices_(choices) {}
 
   Program go() {
-    program_.placement = Placement::kArena;
+    program_.setting.placement = Placement::kArena;
     layers_ = static_cast<Id>(choices_.between(1, 3));
     take(DeclareBuffer{kSource, 64, MemoryKind::kDevice});
     for (Id layer = 0; layer < layers_; ++layer) {

@@ -101,7 +101,7 @@ void FurtherRuns::every_call_below_fails() {
   for (std::size_t kind = 0; kind < kBelowWords.size(); ++kind) {
     for (std::uint32_t nth = 1; nth <= kMaxFailedCallsBelow; ++nth) {
       Derived failing;
-      failing.program.placement = program_.placement;
+      failing.program.setting = program_.setting;
       for (std::size_t i = 0; i < steps; ++i) {
         if (i == first) failing.add(FailBelow{nth, static_cast<Below>(kind)});
         failing.keep(program_.steps[i], i);

@@ -10,7 +10,7 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(const Program& program) { variant_.program.placement = program.placement; }
+  explicit Builder(const Program& program) { variant_.program.setting = program.setting; }
   bool put(Command command, std::size_t origin, std::uint32_t repeat = 1) {
     if (variant_.program.steps.size() == kMaxVariantSteps) return false;
     variant_.program.steps.push_back({std::move(command), repeat, 0});

@@ -19,7 +19,7 @@ using Name = std::pair<char, Id>;
 class Rounds {
  public:
   explicit Rounds(const Program& written) {
-    all_.placement = written.placement;
+    all_.setting = written.setting;
     for (const Step& step : written.steps) next_.use(step.command);
   }
 

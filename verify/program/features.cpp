@@ -287,7 +287,7 @@ void count_features(const Program& program, std::span<std::uint64_t> counts) {
     assert(found != index.end());
     ++counts[found->second];
   };
-  add(program.placement == Placement::kArena ? "placement arena" : "placement native");
+  add(program.setting.placement == Placement::kArena ? "placement arena" : "placement native");
   const bool captures = std::ranges::any_of(
       program.steps, [](const Step& step) { return std::holds_alternative<BeginCapture>(step.command); });
   Counter counter(add, captures);

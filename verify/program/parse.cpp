@@ -389,6 +389,21 @@ void parse_step(Line& line, BlockLines& blocks, Program& program) {
   program.steps.push_back(std::move(step));
 }
 
+// "environment NAME=VALUE", before the first command.
+void parse_environment(Line& line, Program& program) {
+  const Token word = line.word("environment");
+  const Token written = line.word("a variable like AMD_SERIALIZE_KERNEL=3");
+  std::string error;
+  const auto variable = parse_variable(written.text, &error);
+  if (!variable) {
+    line.fail(written.column, error);
+  } else if (!program.setting.environment.insert(*variable).second) {
+    line.fail(written.column, fmt::format("{} has a value already", variable->first));
+  }
+  if (!program.steps.empty()) line.fail(word.column, "environment stands before the first command");
+  line.end();
+}
+
 // The two lines that open every program.
 bool parse_header(Line& line, bool& version_seen, Program& program) {
   const Token word = line.peek();
@@ -404,11 +419,15 @@ bool parse_header(Line& line, bool& version_seen, Program& program) {
     version_seen = true;
     return true;
   }
+  if (word.text == "environment") {
+    parse_environment(line, program);
+    return true;
+  }
   if (word.text != "placement") return false;
   static_cast<void>(line.word("placement"));
   const Token placement = line.word("arena or native");
   if (placement.text == "native") {
-    program.placement = Placement::kNative;
+    program.setting.placement = Placement::kNative;
   } else if (placement.text != "arena") {
     line.fail(placement.column, "placement is arena or native");
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "verify/commands/commands.h"
+#include "verify/program/environment.h"
 
 namespace verify {
 
@@ -30,6 +31,13 @@ struct Step {
   bool operator==(const Step& other) const;
 };
 
+// What holds for a whole program.
+struct Setting {
+  Placement placement = Placement::kArena;
+  Environment environment;
+  bool operator==(const Setting&) const = default;
+};
+
 // The functions that copy, compare and destroy a program are in program.cpp, not here: otherwise each source that uses
 // them would compile all of it again.
 struct Program {
@@ -40,7 +48,7 @@ struct Program {
   Program& operator=(Program&&) noexcept;
   ~Program();
 
-  Placement placement = Placement::kArena;
+  Setting setting;
   std::vector<Step> steps;
   bool operator==(const Program&) const;
 };

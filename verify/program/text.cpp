@@ -185,7 +185,8 @@ std::string print_command(const Command& command) {
 
 std::string print_program(const Program& program) {
   std::string text = fmt::format("hgcheck-program {}\nplacement {}\n", kTextVersion,
-                                 program.placement == Placement::kArena ? "arena" : "native");
+                                 program.setting.placement == Placement::kArena ? "arena" : "native");
+  for (const auto& [name, value] : program.setting.environment) text += fmt::format("environment {}={}\n", name, value);
   const Program written = written_form(program);
   InBlock last;
   const auto enter = [&](const InBlock& in) {

@@ -54,7 +54,7 @@ std::uint64_t nodes_run_by(const State& state, const Command& command) {
 std::optional<Program> cycled(const Program& program, std::uint32_t times) {
   if (program.steps.size() > kMostSteps) return {};
   Program longer;
-  longer.placement = program.placement;
+  longer.setting = program.setting;
   State state;
   std::uint64_t steps = 0, nodes = 0;
   bool any = false;

@@ -16,7 +16,7 @@ std::optional<Variant> instantiated_from_clones(const Program& program) {
     if (const auto* clone = std::get_if<CloneGraph>(&step.command)) next = std::max(next, clone->graph + 1);
   }
   Variant variant{"instantiated from clones", {}, {}};
-  variant.derived.program.placement = program.placement;
+  variant.derived.program.setting = program.setting;
   bool changed = false;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     Step step = program.steps[i];

@@ -93,7 +93,7 @@ std::optional<Variant> disabled_is_empty(const Program& program) {
   if (!occasion || clone > kMaxId || occasion->empty > kMaxId) return {};
   Variant variant{"disabled and empty", {}, Derived{}, PropertyId::kP5};
   Derived &disabled = variant.derived, &empty = *variant.reference;
-  disabled.program.placement = empty.program.placement = program.placement;
+  disabled.program.setting = empty.program.setting = program.setting;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     if (i != occasion->step) {

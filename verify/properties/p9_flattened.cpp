@@ -104,7 +104,7 @@ bool freezes(const GraphState& graph) {
 
 std::optional<Variant> flattened_children(const Program& program) {
   Variant variant{"children flattened", {}, {}};
-  variant.derived.program.placement = program.placement;
+  variant.derived.program.setting = program.setting;
   State state;
   std::map<Id, Id> names;  // the next free name in each graph
   bool changed = false;

@@ -12,7 +12,7 @@ namespace verify {
 
 std::optional<Program> without_stream_ordered_frees(const Program& program) {
   Program keeping;
-  keeping.placement = program.placement;
+  keeping.setting = program.setting;
   State state;
   for (const Step& step : program.steps) {
     const auto* freed = std::get_if<FreeAsync>(&step.command);

@@ -23,7 +23,7 @@ Run::Run(const Environment& environment, const Program& program, const AddressSc
       interposer(environment.interposer),
       strategy(environment.strategy),
       options(environment.options),
-      memory(platform, program, {program.placement, options.fresh_addresses}, script),
+      memory(platform, program, {program.setting.placement, options.fresh_addresses}, script),
       context{.api = interposer.table(),
               .interposer = interposer,
               .patchers = environment.patchers,

@@ -18,7 +18,7 @@ namespace {
 // The steps of `program`, one round of each block, that are valid at their place.
 Program drop_invalid_steps(const Program& program) {
   Program valid;
-  valid.placement = program.placement;
+  valid.setting = program.setting;
   State state;
   for (const Step& step : program.steps) {
     const std::uint32_t times = repeats_that_matter(step);
@@ -143,6 +143,7 @@ class Descent {
       improved = build_captured() || improved;
       improved = declare_captured() || improved;
       improved = use_arena() || improved;
+      improved = unset_variables() || improved;
     }
     return {*all_rounds(best_), runs_, spent()};
   }
@@ -259,10 +260,21 @@ class Descent {
   }
 
   bool use_arena() {
-    if (best_.placement == Placement::kArena) return false;
+    if (best_.setting.placement == Placement::kArena) return false;
     Program candidate = best_;
-    candidate.placement = Placement::kArena;
+    candidate.setting.placement = Placement::kArena;
     return accept(candidate);
+  }
+
+  bool unset_variables() {
+    bool any = false;
+    const Environment all = best_.setting.environment;
+    for (const auto& [name, value] : all) {
+      Program candidate = best_;
+      candidate.setting.environment.erase(name);
+      any = accept(candidate) || any;
+    }
+    return any;
   }
 
   Program best_;

@@ -13,21 +13,38 @@ namespace verify {
 namespace {
 
 constexpr int kStartsAgain = 3;
+constexpr std::size_t kMostWithEnvironment = 4;  // starts; a process of AMD's has 200 MB
 
 }  // namespace
 
 ProcessRunner::ProcessRunner(ProcessOptions options) : options_(std::move(options)) {}
 
-std::unique_ptr<SubjectProcess> ProcessRunner::make(Id devices) const {
+std::unique_ptr<SubjectProcess> ProcessRunner::make(const Start& start) const {
   std::vector<std::string> command = options_.command;
-  // A subject that does not know the option `--devices` can still run programs of one device.
-  if (devices > 1) command.insert(command.end(), {"--devices", fmt::format("{}", devices)});
+  // A subject that does not know these options can still run programs of one device without variables.
+  if (start.devices > 1) command.insert(command.end(), {"--devices", fmt::format("{}", start.devices)});
+  for (const auto& [name, value] : start.environment) {
+    command.insert(command.end(), {"--environment", fmt::format("{}={}", name, value)});
+  }
   return std::make_unique<SubjectProcess>(std::move(command), options_.timeouts);
 }
 
-ProcessRunner::Line& ProcessRunner::with(Id devices) {
-  Line& line = processes_[devices];
-  if (line.empty()) line.push_back(make(devices));
+void ProcessRunner::end_oldest() {
+  const auto line = processes_.find(with_environment_.front());
+  for (const std::unique_ptr<SubjectProcess>& process : line->second) starts_ += process->starts();
+  processes_.erase(line);
+  with_environment_.pop_front();
+}
+
+ProcessRunner::Line& ProcessRunner::with(const Start& start) {
+  const auto found = processes_.find(start);
+  if (found != processes_.end()) return found->second;
+  if (!start.environment.empty()) {
+    if (with_environment_.size() == kMostWithEnvironment) end_oldest();
+    with_environment_.push_back(start);
+  }
+  Line& line = processes_[start];
+  line.push_back(make(start));
   return line;
 }
 
@@ -39,32 +56,32 @@ SubjectProcess& ProcessRunner::next_of(Line& line) {
   return *line.front();
 }
 
-void ProcessRunner::fill(Line& line, Id devices) {
-  while (line.size() <= options_.spares) line.push_back(make(devices));
+void ProcessRunner::fill(Line& line, const Start& start) {
+  while (line.size() <= options_.spares) line.push_back(make(start));
   // A spare that cannot be launched reports that when it is to run a program.
   for (std::size_t i = 1; i < line.size(); ++i) static_cast<void>(line[i]->launch());
 }
 
 void ProcessRunner::start_afresh() {
-  for (auto& [devices, line] : processes_) {
+  for (auto& [start, line] : processes_) {
     if (line.front()->runs() > 0) line.front()->stop();  // a process that has run nothing is fresh
   }
 }
 
 hip::Status ProcessRunner::start() {
-  SubjectProcess& process = next_of(with(1));
+  SubjectProcess& process = next_of(with({}));
   hip::Status status = process.start();
   if (status && !hello_) hello_ = process.hello();
   return status;
 }
 
-pid_t ProcessRunner::process(Id devices) {
-  return with(devices).front()->pid();
+pid_t ProcessRunner::process(Id devices, const Environment& environment) {
+  return with({devices, environment}).front()->pid();
 }
 
 std::uint64_t ProcessRunner::starts() const {
   std::uint64_t starts = starts_;
-  for (const auto& [devices, line] : processes_) {
+  for (const auto& [start, line] : processes_) {
     for (const std::unique_ptr<SubjectProcess>& process : line) starts += process->starts();
   }
   return starts;
@@ -82,8 +99,8 @@ static double seconds_for_nodes(const Program& program) {
 }
 
 RunResult ProcessRunner::run(const Program& program, const RunOptions& options, const AddressScript& script) {
-  const Id devices = options_.own_devices ? 1 : devices_needed(program);
-  Line& line = with(devices);
+  const Start start{options_.own_devices ? 1 : devices_needed(program), program.setting.environment};
+  Line& line = with(start);
   if (line.front()->runs() >= options_.runs_a_process) line.front()->stop();
   SubjectProcess& process = next_of(line);
   hip::Status started = process.start();
@@ -95,7 +112,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
     return result;
   }
   if (!hello_) hello_ = process.hello();
-  fill(line, devices);
+  fill(line, start);
   Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script, {}};
   for (const KernelSpec* kernel : foreign_kernels_of(program)) {
     request.code_objects[kernel->object->id] = kernel->object->elf;

@@ -6,9 +6,10 @@
 // (Observation::harness_error). A process in which the device faulted (Observation::notes) is replaced: the runtime's
 // answers after a fault mean nothing, and a context that CUDA has lost never comes back.
 //
-// Programs with another number of devices run in another process, which stays beside the first: a program meets the
-// same state whatever ran before it, and a start costs as much as tens of programs. A machine's own GPUs are a fixed
-// number, so one process runs all programs. start_afresh() and the destructor end processes.
+// Programs with another number of devices or other environment variables run in another process, which stays beside the
+// first: a program meets the same state whatever ran before it, and a start costs as much as tens of programs. A
+// machine's own GPUs are a fixed number, so one process runs programs with any number of devices. start_afresh() and
+// the destructor end processes; of those with environment variables the oldest ends when there are too many.
 //
 // A GPU takes two seconds to give a process its first context (docs/real-gpu.md), longer than a hundred programs take.
 // Spare processes are launched ahead, so that a process that replaces another has its context already.
@@ -53,23 +54,32 @@ class ProcessRunner final : public Runner {
   hip::Status start();
   // The greeting of the first process that started; there has to be one.
   [[nodiscard]] const Hello& hello() const { return hello_.value(); }
-  [[nodiscard]] pid_t process(Id devices = 1);  // for programs with that many devices; -1 when there is none
-  [[nodiscard]] std::uint64_t starts() const;   // of all processes
+  // For programs with so many devices and these variables; -1 when there is none.
+  [[nodiscard]] pid_t process(Id devices = 1, const Environment& environment = {});
+  [[nodiscard]] std::uint64_t starts() const;  // of all processes
 
  private:
+  // What a process is started with.
+  struct Start {
+    Id devices = 1;
+    Environment environment{};
+    auto operator<=>(const Start&) const = default;
+  };
   // The first runs programs, the others are spares.
   using Line = std::deque<std::unique_ptr<SubjectProcess>>;
-  Line& with(Id devices);
+  Line& with(const Start& start);
+  void end_oldest();  // of those with environment variables
   // Launches the missing spares.
-  void fill(Line& line, Id devices);
+  void fill(Line& line, const Start& start);
   // The process that runs the next program: a spare where the process that ran the last program is gone.
   SubjectProcess& next_of(Line& line);
-  [[nodiscard]] std::unique_ptr<SubjectProcess> make(Id devices) const;
+  [[nodiscard]] std::unique_ptr<SubjectProcess> make(const Start& start) const;
 
   const ProcessOptions options_;
-  std::map<Id, Line> processes_;  // by the number of devices that they were started with
-  std::optional<Hello> hello_;    // of the first that started
-  std::uint64_t starts_ = 0;      // of processes that are dropped
+  std::map<Start, Line> processes_;
+  std::deque<Start> with_environment_;  // those of processes_ that have variables, the oldest first
+  std::optional<Hello> hello_;          // of the first that started
+  std::uint64_t starts_ = 0;            // of processes that are dropped
 };
 
 }  // namespace verify

@@ -205,9 +205,18 @@ TEST(Reproducer, SettingAndPatchingInstantiateAgainUnderTheStrategyRebuild) {
   EXPECT_THAT(text, HasSubstr("hipGraphLaunch(e0_again2, nullptr)"));
 }
 
+TEST(Reproducer, AFileWithVariablesOfTheEnvironmentRefusesToStartWithoutThem) {
+  verify::Reproducer reproducer = of("buffer b0 64\n");
+  reproducer.program.setting.environment = {{"HIP_LAUNCH_BLOCKING", "1"}};
+  const std::string text = text_of(reproducer);
+  EXPECT_THAT(text, HasSubstr("#include <cstring>"));
+  EXPECT_THAT(text, HasSubstr("strcmp(getenv(\"HIP_LAUNCH_BLOCKING\"), \"1\") != 0"));
+  EXPECT_THAT(text, HasSubstr("start it with HIP_LAUNCH_BLOCKING=1 in its environment"));
+}
+
 TEST(Reproducer, MovingKeepsContentsAndPlaces) {
   verify::Reproducer reproducer = of("buffer b0 64\nbuffer b1 64\nmove b0 b1=@b0\n");
-  reproducer.program.placement = verify::Placement::kArena;
+  reproducer.program.setting.placement = verify::Placement::kArena;
   reproducer.arena_bytes = {2048};
   reproducer.places = {0, 256, 512, 0};
   reproducer.bytes = {{3, 1, 8, "0011"}};
@@ -455,7 +464,7 @@ TEST(Reproducer, EveryNodeVariableIsDeclaredBeforeItIsUsed) {
   std::size_t written = 0;
   for (std::uint64_t i = 0; i < kPrograms; ++i) {
     verify::Reproducer reproducer = reproducer_of(verify::campaign_program(1, i, {}));
-    reproducer.program.placement = verify::Placement::kNative;
+    reproducer.program.setting.placement = verify::Placement::kNative;
     for (const auto strategy :
          {ReproducerStrategy::kPatch, ReproducerStrategy::kRebuild, ReproducerStrategy::kUpdate}) {
       reproducer.strategy = strategy;
