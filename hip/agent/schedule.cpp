@@ -24,6 +24,7 @@ constexpr u64 kGolden = 0x9e3779b97f4a7c15;
 void Schedule::configure(u64 seed, u32 max_delay_us) {
   seed_.store(seed, std::memory_order_relaxed);
   max_delay_us_.store(max_delay_us, std::memory_order_relaxed);
+  delays_left_.store(kMostDelays, std::memory_order_relaxed);
 }
 
 u64 Schedule::Stream::next() {
@@ -39,7 +40,7 @@ void Schedule::Stream::delay(const hip::sync::Atomic<bool>& stop) {
   const u32 longest = schedule_.max_delay_us_.load(std::memory_order_relaxed);
   if (longest == 0 || !schedule_.on()) return;
   const u64 number = next();
-  if ((number & 1) == 0) return;
+  if ((number & 1) == 0 || schedule_.delays_left_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
   const std::chrono::microseconds wait((number >> 32) % longest + 1);
   const auto end = std::chrono::steady_clock::now() + wait;
   for (auto now = std::chrono::steady_clock::now(); now < end && !stop.load(std::memory_order_relaxed);

@@ -3,6 +3,8 @@
 // Every decision is a function of the seed, of the caller (a queue, an engine, the handlers' thread) and of the number
 // of the packet, copy or call to decide on, never of time. The candidates may depend on time: the packets that a queue
 // already sees, the copies that are ready. With seed 0 nothing is delayed and nothing is reordered.
+// After kMostDelays delays there are no more until the next configure(): a graph of 20,000 nodes would wait for seconds
+// at each launch, and orders are chosen still.
 #pragma once
 
 #include "hip/agent/types.h"
@@ -12,6 +14,7 @@ namespace agent {
 
 class Schedule {
  public:
+  static constexpr i64 kMostDelays = 2000;
   void configure(u64 seed, u32 max_delay_us);
   [[nodiscard]] bool on() const { return seed_.load(std::memory_order_relaxed) != 0; }
 
@@ -38,6 +41,7 @@ class Schedule {
  private:
   hip::sync::Atomic<u64> seed_{0};
   hip::sync::Atomic<u32> max_delay_us_{0};
+  mutable hip::sync::Atomic<i64> delays_left_{0};
 };
 
 }  // namespace agent
