@@ -222,6 +222,18 @@ TEST(Quirks, AGraphThatAnotherDevicesStreamCapturedWasCreatedThere) {
   }
 }
 
+// Such a graph cannot be recorded again, as a chain or otherwise.
+TEST(Quirks, CarefulGoesAroundNothingInAGraphThatFreesAnotherGraphsMemory) {
+  const auto explained = [](const std::string& second) {
+    const Program program =
+        valid_program("graph g1\nalloc g1.n0 b4 64\ninstantiate e1 g1\nlaunch e1 s0\ngraph g2\nempty g2.n0\n" + second +
+                      "instantiate e2 g2\nlaunch e2 s0\n");
+    return QuirkSet("7.2").explain(program, StrategyKind::kCommandBuffer, other_bytes(program)) != nullptr;
+  };
+  EXPECT_TRUE(explained("free g2.n1 b4\n"));
+  EXPECT_FALSE(explained("empty g2.n1\n"));
+}
+
 TEST(Quirks, AFreeNodeOfMemoryThatACaptureAllocatedIsToldApart) {
   const Quirk captured = made_up("op=add node=free captured_memory=1", "status=1");
   const auto explained = [&](const std::string& allocation) {

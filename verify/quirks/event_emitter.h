@@ -121,6 +121,7 @@ class EventEmitter {
     set(k_copies_moved, copies_moved_in(state, graph));
     set(k_copies_to_pageable, copies_to_pageable_in(state, graph));
     set(k_memory_nodes, memory_nodes_in(graph));
+    set(k_frees_for_another, graph.has_memory && frees_for_another(graph));
     set(k_freed_by_program, graph.has_memory ? freed_by_program_in(state, graph) : 0);
     set(k_nodes_off_first_device, nodes_off_first_device_in(graph));
     set(k_cyclic, graph.cyclic);

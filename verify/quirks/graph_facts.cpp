@@ -194,6 +194,21 @@ std::uint64_t captured_off_first_device_in(const GraphState& graph) {
   return count_in(graph, [](const NodeState& node) { return node.captured && node.added_on != 0; });
 }
 
+const NodeState* allocation_of(const GraphState& graph, Id buffer) {
+  const auto at = std::ranges::find_if(graph.nodes, [buffer](const NodeState& node) {
+    const auto* allocated = std::get_if<MemoryAllocParams>(&node.params);
+    return allocated != nullptr && allocated->buffer == buffer;
+  });
+  return at == graph.nodes.end() ? nullptr : &*at;
+}
+
+bool frees_for_another(const GraphState& graph) {
+  return std::ranges::any_of(graph.nodes, [&graph](const NodeState& node) {
+    const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
+    return freed != nullptr && allocation_of(graph, freed->buffer) == nullptr;
+  });
+}
+
 std::uint64_t memory_nodes_in(const GraphState& graph) {
   return static_cast<std::uint64_t>(std::ranges::count_if(graph.nodes, [](const NodeState& node) {
     return std::holds_alternative<MemoryAllocParams>(node.params) ||

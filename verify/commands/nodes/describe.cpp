@@ -14,10 +14,8 @@ bool describe_events(EventEmitter& out, const AddNode& c) {
   if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params)) {
     const GraphState& allocates = *out.state.graph(*out.state.buffer(freed->buffer)->graph);
     out.set(k_handle_gone, !allocates.alive);
-    out.set(k_captured_memory, std::ranges::any_of(allocates.nodes, [&](const NodeState& node) {
-              const auto* allocated = std::get_if<MemoryAllocParams>(&node.params);
-              return allocated != nullptr && allocated->buffer == freed->buffer && node.captured;
-            }));
+    const NodeState* allocation = allocation_of(allocates, freed->buffer);
+    out.set(k_captured_memory, allocation != nullptr && allocation->captured);
   }
   const auto* child = std::get_if<ChildParams>(&c.params);
   return out.node(c.params, child == nullptr ? nullptr : out.state.graph(child->graph), nullptr, 0);
