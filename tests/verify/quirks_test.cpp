@@ -222,6 +222,57 @@ TEST(Quirks, AGraphThatAnotherDevicesStreamCapturedWasCreatedThere) {
   }
 }
 
+// Such a graph cannot be recorded again, as a chain or otherwise.
+TEST(Quirks, CarefulGoesAroundNothingInAGraphThatFreesAnotherGraphsMemory) {
+  const auto explained = [](const std::string& second) {
+    const Program program =
+        valid_program("graph g1\nalloc g1.n0 b4 64\ninstantiate e1 g1\nlaunch e1 s0\ngraph g2\nempty g2.n0\n" + second +
+                      "instantiate e2 g2\nlaunch e2 s0\n");
+    return QuirkSet("7.2").explain(program, StrategyKind::kCommandBuffer, other_bytes(program)) != nullptr;
+  };
+  EXPECT_TRUE(explained("free g2.n1 b4\n"));
+  EXPECT_FALSE(explained("empty g2.n1\n"));
+}
+
+TEST(Quirks, AFreeNodeOfMemoryThatACaptureAllocatedIsToldApart) {
+  const Quirk captured = made_up("op=add node=free captured_memory=1", "status=1");
+  const auto explained = [&](const std::string& allocation) {
+    const Program program =
+        valid_program("stream s1\n" + allocation + "instantiate e1 g1\nlaunch e1 s0\ngraph g0\nfree g0.n0 b2\n");
+    return explains(captured, program, {program.steps.size() - 1, Effect::kStatus, hipErrorInvalidValue});
+  };
+  EXPECT_TRUE(explained("capture s1\nmalloc_async b2 64 s1\nendcapture s1 g1\n"));
+  EXPECT_FALSE(explained("graph g1\nalloc g1.n0 b2 64\n"));
+}
+
+TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
+  const Quirk differs = made_up("op=update captured_off_first_device_differs=1", "status=910");
+  const std::string by_hand = "graph g0\nkernel g0.n0 no_arguments device=1\n";
+  const auto capture = [](const std::string& graph) {
+    return "capture s1\non s1 kernel no_arguments device=1\nendcapture s1 " + graph + "\n";
+  };
+  const auto explained = [&](const std::string& first, const std::string& second) {
+    const Program program =
+        valid_program("stream s1 device=1\n" + first + "instantiate e0 g0\n" + second + "update e0 g1\n");
+    return explains(differs, program, refused_update(program));
+  };
+  EXPECT_TRUE(explained(by_hand, capture("g1")));
+  EXPECT_TRUE(explained(capture("g0"), "graph g1\nkernel g1.n0 no_arguments device=1\n"));
+  EXPECT_FALSE(explained(capture("g0"), capture("g1")));
+}
+
+// The harness fills buffers by the null stream.
+TEST(Quirks, TheNullStreamIsNewUntilABufferIsFilled) {
+  const Quirk first = made_up("op=query stream=0 null_stream_new=1 failing_below!=queue", "crash");
+  const auto explained = [&](const std::string& before, const char* call) {
+    const Program program = valid_program(before + "fail_below 1 " + call + "\nquery s0\n");
+    return explains(first, program, {program.steps.size() - 1, Effect::kCrash, 0});
+  };
+  EXPECT_TRUE(explained("", "signal"));
+  EXPECT_FALSE(explained("", "queue"));
+  EXPECT_FALSE(explained("buffer b0 64\n", "signal"));
+}
+
 TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {
   const Program program = program_of(
       "buffer b0 64\n"

@@ -36,7 +36,11 @@ class EventEmitter {
         in_place_too(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer),
         visit_(visit) {
     set(k_busy, !state.idle());
-    if (const std::optional<Below> call = state.parts().failing_below) set(k_failing_below, *call);
+    if (const std::optional<Below> call = state.parts().failing_below) {
+      set(k_failing_below, *call);
+      set(k_null_stream_new,
+          std::ranges::all_of(state.buffers(), [](const auto& entry) { return entry.second.runtime_places(); }));
+    }
     set(k_open_captures, state.captures().size());
     set(k_blocking_captures, std::ranges::count_if(state.captures(), [this](const CaptureState& capture) {
           return std::ranges::any_of(capture.behind, [this](const auto& entry) { return blocks(entry.first); });

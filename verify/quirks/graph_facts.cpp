@@ -45,6 +45,7 @@ constexpr Fact kFacts[] = {
     {Attribute::k_copies_moved, of_state<copies_moved_in>},
     {Attribute::k_copies_to_pageable, of_state<copies_to_pageable_in>},
     {Attribute::k_memory_nodes, of_graph<memory_nodes_in>},
+    {Attribute::k_frees_for_another, of_graph<frees_for_another>},
     {Attribute::k_freed_by_program, of_state<freed_by_program_in>},
     {Attribute::k_nodes_off_first_device, of_graph<nodes_off_first_device_in>},
     {Attribute::k_disabled_nodes, of_graph<disabled_nodes_of>},
@@ -226,6 +227,21 @@ std::uint64_t nodes_off_first_device_in(const GraphState& graph) {
 
 std::uint64_t captured_off_first_device_in(const GraphState& graph) {
   return count_in(graph, [](const NodeState& node) { return node.captured && node.added_on != 0; });
+}
+
+const NodeState* allocation_of(const GraphState& graph, Id buffer) {
+  const auto at = std::ranges::find_if(graph.nodes, [buffer](const NodeState& node) {
+    const auto* allocated = std::get_if<MemoryAllocParams>(&node.params);
+    return allocated != nullptr && allocated->buffer == buffer;
+  });
+  return at == graph.nodes.end() ? nullptr : &*at;
+}
+
+bool frees_for_another(const GraphState& graph) {
+  return graph.has_memory && std::ranges::any_of(graph.nodes, [&graph](const NodeState& node) {
+           const auto* freed = std::get_if<MemoryFreeParams>(&node.params);
+           return freed != nullptr && allocation_of(graph, freed->buffer) == nullptr;
+         });
 }
 
 std::uint64_t memory_nodes_in(const GraphState& graph) {

@@ -22,6 +22,10 @@ namespace verify {
 [[nodiscard]] bool leaves_stream_out(const GraphState& graph);
 // At any depth.
 [[nodiscard]] std::uint64_t host_nodes_in(const GraphState& graph);
+// The graph's node that allocates the buffer, or null.
+[[nodiscard]] const NodeState* allocation_of(const GraphState& graph, Id buffer);
+// Whether it frees memory that another graph allocated.
+[[nodiscard]] bool frees_for_another(const GraphState& graph);
 // Allocation and free nodes of the graph.
 [[nodiscard]] std::uint64_t memory_nodes_in(const GraphState& graph);
 // The most that the memory of a copy moved, and the number of copies to pageable memory, at any depth.

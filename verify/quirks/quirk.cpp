@@ -170,7 +170,7 @@ const Quirk* QuirkSet::triggered(const State& state, const Command& command, Str
   if (empty()) return found;
   any_event(state, command, strategy, thread, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
-      if (!compiled.steered_around || !compiled.counts(strategy) || !compiled.matches(event)) continue;
+      if (!compiled.steered_around || !compiled.may_show(event, strategy)) continue;
       found = compiled.quirk;
       return true;
     }
@@ -206,14 +206,12 @@ std::size_t begun_at(const Program& program, std::size_t step) {
 
 bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   const bool several = devices_needed(program) > 1;
-  const auto corrupting = [&](const Compiled& compiled) {
-    return compiled.corrupts && compiled.counts(strategy, several);
-  };
-  if (std::ranges::none_of(compiled_, corrupting)) return false;
+  if (std::ranges::none_of(compiled_, &Compiled::corrupts)) return false;
   return any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
     return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
-      return std::ranges::any_of(
-          compiled_, [&](const Compiled& compiled) { return corrupting(compiled) && compiled.matches(event); });
+      return std::ranges::any_of(compiled_, [&](const Compiled& compiled) {
+        return compiled.corrupts && compiled.may_show(event, strategy, several);
+      });
     });
   });
 }
@@ -222,15 +220,16 @@ const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, co
   std::vector<const Compiled*> candidates;
   const bool several = devices_needed(program) > 1;
   for (const Compiled& compiled : compiled_) {
-    if (compiled.counts(strategy, several) && shows_as(*compiled.quirk, divergence)) candidates.push_back(&compiled);
+    if (shows_as(*compiled.quirk, divergence)) candidates.push_back(&compiled);
   }
   if (candidates.empty()) return nullptr;
   const Quirk* found = nullptr;
   any_command(program, begun_at(program, divergence.step), [&](const State& state, std::size_t i) {
     const bool here = divergence.effect != Effect::kStatus || i == divergence.step;
     return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
-      const auto at = std::ranges::find_if(
-          candidates, [&](const Compiled* compiled) { return (here || compiled->later) && compiled->matches(event); });
+      const auto at = std::ranges::find_if(candidates, [&](const Compiled* compiled) {
+        return (here || compiled->later) && compiled->may_show(event, strategy, several);
+      });
       if (at != candidates.end()) found = (*at)->quirk;
       return found != nullptr;
     });

@@ -102,6 +102,11 @@ class QuirkSet {
       return quirk->gone_around == GoneAround::kNever;
     }
     [[nodiscard]] bool matches(const Event& event) const;
+    // Whether the event may show the quirk under the strategy. No strategy goes around anything in a graph that frees
+    // another graph's memory, because such a graph cannot be recorded again.
+    [[nodiscard]] bool may_show(const Event& event, StrategyKind strategy, bool several_devices = false) const {
+      return (counts(strategy, several_devices) || event[Attribute::k_frees_for_another] > 0) && matches(event);
+    }
   };
   friend struct QuirkParser;
   std::vector<Compiled> compiled_;

@@ -11,8 +11,12 @@ bool describe_events(EventEmitter& out, const AddNode& c) {
   out.set(k_generic, c.form == NodeForm::kGeneric);
   out.set(k_driver, c.form == NodeForm::kDriver);
   out.set(k_names_freed_memory, names_freed_memory(out.state, c.params));
-  if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params))
-    out.set(k_handle_gone, !out.state.graph(*out.state.buffer(freed->buffer)->graph)->alive);
+  if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params)) {
+    const GraphState& allocates = *out.state.graph(*out.state.buffer(freed->buffer)->graph);
+    out.set(k_handle_gone, !allocates.alive);
+    const NodeState* allocation = allocation_of(allocates, freed->buffer);
+    out.set(k_captured_memory, allocation != nullptr && allocation->captured);
+  }
   const auto* child = std::get_if<ChildParams>(&c.params);
   return out.node(c.params, child == nullptr ? nullptr : out.state.graph(child->graph), nullptr, 0);
 }

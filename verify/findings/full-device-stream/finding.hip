@@ -9,5 +9,10 @@ int main() {
     const hipError_t created = hipStreamCreate(&stream);
     if (created != hipSuccess) check("hipStreamCreate", hipErrorOutOfMemory, created);
   });
+  in_child("the null stream of a full device", [] {
+    take_all_memory();
+    const hipError_t asked = hipStreamQuery(nullptr);
+    if (asked != hipSuccess) check("hipStreamQuery", hipErrorOutOfMemory, asked);
+  });
   return verdict();
 }
