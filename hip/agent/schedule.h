@@ -3,8 +3,8 @@
 // Every decision is a function of the seed, of the caller (a queue, an engine, the handlers' thread) and of the number
 // of the packet, copy or call to decide on, never of time. The candidates may depend on time: the packets that a queue
 // already sees, the copies that are ready. With seed 0 nothing is delayed and nothing is reordered.
-// After kMostDelays delays there are no more until the next configure(): a graph of 20,000 nodes would wait for seconds
-// at each launch, and orders are chosen still.
+// After kMostDelays delays there are no more until the next configure(): a graph of thousands of nodes would wait for a
+// second at each launch. Orders are chosen all the same.
 #pragma once
 
 #include "hip/agent/types.h"
@@ -14,7 +14,7 @@ namespace agent {
 
 class Schedule {
  public:
-  static constexpr i64 kMostDelays = 2000;
+  static constexpr i64 kMostDelays = 400;
   void configure(u64 seed, u32 max_delay_us);
   [[nodiscard]] bool on() const { return seed_.load(std::memory_order_relaxed) != 0; }
 

@@ -297,6 +297,33 @@ TEST(Judge, ADivergenceThatAFreshProcessDoesNotShowIsPoisonedAndNoFinding) {
   EXPECT_EQ(Judge(always, bench.baseline).judge(parsed(kExample), {}).verdict, VerdictKind::kDiverge);
 }
 
+// The model as a runner that cannot run a program but for the first time.
+class OnlyOnce final : public Runner {
+ public:
+  using Runner::run;
+  RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override {
+    if (runs_++ == 0) return executor_.run(program, options, script);
+    RunResult result;
+    result.observation.harness_error = "no name is that large";
+    return result;
+  }
+
+ private:
+  int runs_ = 0;
+  ModelPlatform platform_;
+  Executor executor_{platform_, StrategyKind::kPatch};
+};
+
+TEST(Judge, AFurtherRunThatTheHarnessCannotMakeIsNoDivergence) {
+  Bench bench;
+  OnlyOnce subject;
+  JudgeOptions options;
+  options.every_order = true;
+  const Judgement judgement = Judge(subject, bench.baseline).judge(parsed(kExample), options);
+  EXPECT_EQ(judgement.verdict, VerdictKind::kHarnessError) << described(judgement);
+  EXPECT_EQ(judgement.reason, "a further run: no name is that large");
+}
+
 // The model as a runner that pretends to be in a process, which dies in the runs of which `dies` is true (from 0), and
 // answers without reads in run `wrong`.
 class Mortal final : public Runner {

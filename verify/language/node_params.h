@@ -15,7 +15,7 @@ using Id = std::uint32_t;
 // Bounds on one program; the parser and the validator name the bound in their error when a program exceeds it.
 inline constexpr std::uint64_t kAnyNumber = ~std::uint64_t{0};  // no bound
 inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 28;
-inline constexpr std::uint32_t kMaxId = 9999;
+inline constexpr std::uint32_t kMaxId = 99999;
 inline constexpr std::uint32_t kMaxFan = 20000;
 inline constexpr std::uint32_t kMaxNest = 64;                          // child graphs within child graphs, in all
 inline constexpr std::uint64_t kMaxInstances = 65536;                  // nodes of one graph, fans and children counted

@@ -22,8 +22,21 @@ constexpr int kGrowths = 8;  // measurements that all have to show growth
 
 }  // namespace
 
+RunResult FurtherRuns::run(const Program& program, const RunOptions& options) {
+  RunResult result = pairs_.run_subject(program, options);
+  if (!result.observation.harness_error.empty()) harness_error_ = result.observation.harness_error;
+  return result;
+}
+
 bool FurtherRuns::holds(const std::function<Look()>& attempt) {
+  const auto harness_failed = [this] {
+    if (harness_error_.empty()) return false;
+    judgement_.verdict = VerdictKind::kHarnessError;
+    judgement_.reason = "a further run: " + harness_error_;
+    return true;
+  };
   Look look = attempt();
+  if (harness_failed()) return false;
   if (look.clean) return true;
   const std::string seen = look.what;
   judgement_.verdict = VerdictKind::kDiverge;
@@ -35,6 +48,7 @@ bool FurtherRuns::holds(const std::function<Look()>& attempt) {
       look = attempt();
       judgement_.sometimes = k != 0 && look.died;
     }
+    if (harness_failed()) return false;
     if (look.clean) {
       judgement_.verdict = VerdictKind::kPoisoned;
       judgement_.reason =
@@ -62,7 +76,7 @@ void FurtherRuns::every_call_fails() {
     std::vector<Difference> differences;
     const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && !failed.observation.death; };
     const bool held = holds([&] {
-      failed = pairs_.run_subject(program_, options);
+      failed = run(program_, options);
       if (fewer_calls()) return Look{true, nullptr};
       const Observation expected = pairs_.reference_for(program_, pair_, failed);
       differences = compare(program_, expected, failed.observation);
@@ -112,7 +126,7 @@ void FurtherRuns::every_call_below_fails() {
       const auto fewer_calls = [&] { return failed.observation.failures_fired == 0 && !failed.observation.death; };
       const std::string what = fmt::format("{} {} below the runtime failing", kBelowWords[kind], nth);
       const bool held = holds([&] {
-        failed = pairs_.run_subject(failing.program, options);
+        failed = run(failing.program, options);
         if (fewer_calls()) return Look{true, nullptr};
         const Observation expected = pairs_.run_baseline(failing.program, failed.script);
         differences =
@@ -148,7 +162,7 @@ void FurtherRuns::every_order() {
     options.schedule_seed = is_legal ? kCountedOrder | number : kFirstRandomOrder + number - legal;
     std::vector<Difference> differences;
     const bool held = holds([&] {
-      const RunResult other = pairs_.run_subject(program_, options);
+      const RunResult other = run(program_, options);
       const Observation expected = pairs_.reference_for(program_, pair_, other);
       differences = compare(program_, expected, other.observation);
       if (differences.empty()) return Look{true, nullptr};
@@ -187,7 +201,7 @@ void FurtherRuns::however_built() {
     std::vector<Difference> differences;
     bool lacking = false;
     const bool held = holds([&] {
-      const RunResult other = pairs_.run_subject(variant.derived.program, options);
+      const RunResult other = run(variant.derived.program, options);
       lacking = !other.observation.unsupported.empty();
       if (lacking) return Look{true, nullptr};
       differences = differences_of(other);
@@ -206,7 +220,7 @@ void FurtherRuns::however_built() {
     // built. A death that does not come every time may be absent by chance.
     options.poison = false;
     options.keep_passed = true;
-    if (!judgement_.sometimes && differences_of(pairs_.run_subject(variant.derived.program, options)).empty())
+    if (!judgement_.sometimes && differences_of(run(variant.derived.program, options)).empty())
       judgement_.broken.insert(judgement_.broken.begin(), PropertyId::kP1);
     if (variant.precisely) judgement_.broken.insert(judgement_.broken.begin(), *variant.precisely);
     judgement_.violations.push_back(
@@ -234,7 +248,7 @@ void FurtherRuns::by_streams() {
     std::vector<Difference> differences;
     bool supported = true;
     const bool held = holds([&] {
-      const RunResult other = pairs_.run_subject(variant->program, options);
+      const RunResult other = run(variant->program, options);
       supported = other.observation.unsupported.empty();
       if (!supported || other.observation.notes.races != 0) return Look{true, nullptr};
       const Observation expected = pairs_.reference_for(program_, pair_, other);
@@ -268,8 +282,8 @@ std::vector<CostMeasurement> FurtherRuns::measure_costs() {
     sizes.push_back(size);
     const Program narrow = narrowed(program_, size);
     // This run is not measured: a process loads kernels and makes pools only once, which is no cost of the size.
-    if (observations.empty()) static_cast<void>(pairs_.run_subject(narrow, options));
-    observations.push_back(pairs_.run_subject(narrow, options).observation);
+    if (observations.empty()) static_cast<void>(run(narrow, options));
+    observations.push_back(run(narrow, options).observation);
   }
   return fit_costs(program_, sizes, observations);
 }
@@ -316,11 +330,11 @@ void FurtherRuns::cycles() {
                          [](const StepStatus& s) { return s.code == 0; });
     };
     text.clear();
-    asked = went_well(pairs_.run_subject(*many, options).observation);
-    Observation before = pairs_.run_subject(*few, options).observation;
+    asked = went_well(run(*many, options).observation);
+    Observation before = run(*few, options).observation;
     for (int measured = 0; asked && measured < kGrowths; ++measured) {
-      const Observation after = pairs_.run_subject(*many, options).observation;
-      Observation again = pairs_.run_subject(*few, options).observation;
+      const Observation after = run(*many, options).observation;
+      Observation again = run(*few, options).observation;
       asked = went_well(before) && went_well(after) && went_well(again) && !before.held.empty();
       text = asked ? grown(before.held, after.held, again.held) : std::string();
       if (text.empty()) break;
