@@ -20,6 +20,11 @@ bool describe_events(EventEmitter& out, const Instantiate& c) {
 
 bool describe_events(EventEmitter& out, const Launch& c) {
   const ExecState* exec = out.state.exec(c.exec);
+  // A command buffer makes its executable graph when it is first launched.
+  if (out.strategy == StrategyKind::kCommandBuffer && out.state.parts().failing_below) {
+    out.set_op("instantiate");
+    if (out.whole(exec->graph)) return true;
+  }
   out.set_op("launch");
   out.stream(c.stream);
   // `careful` and a command buffer launch on a stream of the graph's own device where the program names another one.

@@ -1,4 +1,6 @@
 // The events of the commands about nodes whose fields do not describe them.
+#include <algorithm>
+
 #include "verify/quirks/event_emitter.h"
 
 namespace verify {
@@ -12,8 +14,13 @@ bool describe_events(EventEmitter& out, const AddNode& c) {
   out.set(k_driver, c.form == NodeForm::kDriver);
   out.set(k_names_freed_memory, names_freed_memory(out.state, c.params));
   if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params)) {
-    const GraphState& allocates = *out.state.graph(*out.state.buffer(freed->buffer)->graph);
-    out.set(k_handle_gone, !allocates.alive);
+    const Id origin = *out.state.buffer(freed->buffer)->graph;
+    const GraphState& allocates = *out.state.graph(origin);
+    // Where a graph is recorded again, its memory belongs to a graph that ends with the executable graph.
+    const bool ended = out.in_place_too && std::ranges::none_of(out.state.execs(), [origin](const auto& entry) {
+                         return entry.second.alive && entry.second.origin == origin;
+                       });
+    out.set(k_handle_gone, !allocates.alive || ended);
     const NodeState* allocation = allocation_of(allocates, freed->buffer);
     out.set(k_captured_memory, allocation != nullptr && allocation->captured);
   }
