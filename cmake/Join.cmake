@@ -1,5 +1,5 @@
 # hgcheck_join(TARGETS...): several sources of a target are compiled at once, which saves most of the time that a
-# compiler spends on headers. `./dev` asks for it unless HGCHECK_CCACHE=1, so that its first build is quick.
+# compiler spends on headers. `./dev` asks for it, so that its first build is quick.
 #
 # Off unless asked for: each source has to stand by itself, and ccache knows single sources better. Sources that define
 # a name for themselves that another source of their target defines, too, are listed here and compiled alone, and so is

@@ -2,7 +2,7 @@
 # header is given as a source includes it: <vector>, [["model/graph.h"]].
 #
 # Off unless asked for. A source that forgets an include compiles all the same with it, so some build has to do without;
-# and ccache keeps such objects for one folder only. `./dev` asks for it unless HGCHECK_CCACHE=1, for the release build.
+# and ccache keeps such objects for one folder only. `./dev` asks for it, for the release build.
 option(HGCHECK_PCH "Precompile the headers of the largest targets" OFF)
 
 set(HGCHECK_STD_HEADERS <algorithm> <array> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>

@@ -121,9 +121,7 @@ static verify::Program drawn_program(const Corpus& corpus, std::uint64_t seed, s
 verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
                            const verify::GeneratorOptions& options, bool mutant) {
   verify::Program program = drawn_program(corpus, seed, index, options, mutant);
-  for (auto& [name, value] : verify::campaign_environment(options.environments, seed, index)) {
-    program.setting.environment[name] = value;
-  }
+  program.setting.environment = verify::campaign_environment(options.environments, seed, index);
   return program;
 }
 

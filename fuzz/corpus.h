@@ -67,7 +67,8 @@ inline constexpr std::size_t kEntryName = 16;
 
 // Whether the campaign's `index`-th program is a mutant, where the index alone decides.
 [[nodiscard]] bool is_mutant(std::uint64_t index);
-// The campaign's `index`-th program; generated where the corpus has nothing to mutate.
+// The campaign's `index`-th program; generated where the corpus has nothing to mutate. Its variables are the
+// campaign's, not those of the corpus.
 [[nodiscard]] verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,
                                          const verify::GeneratorOptions& options, bool mutant);
 

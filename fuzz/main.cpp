@@ -46,7 +46,7 @@ CLI::Option* add_judging(CLI::App& app, fuzz::CampaignCommand& campaign) {
                  "NAME=VALUE: a variable of the subject's process, for all programs")
       ->take_all();
   app.add_flag("--draw-environment", o.setup.draw_environment,
-               "Draw documented variables of the runtime, others for every 64 programs");
+               "Draw variables that change how the runtime works: four sets for 1,024 programs");
   auto* shared = app.add_option("--shared-corpus", o.shared_corpus,
                                 "Folder of programs that tasks exchange while they run; a seed does not repeat theirs");
   app.add_flag("--guide-runtime", o.guided_by_runtime,

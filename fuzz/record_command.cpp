@@ -191,12 +191,21 @@ int write_program(const RecordedProgram& program, const std::string& path) {
   return kDiverged;
 }
 
-// The settings of the runtime that the command has from this process.
-verify::Environment runtime_settings() {
+// The settings of the runtime that the command has from this process. A variable that looks like one and that programs
+// do not state, because it names devices, logs or is unknown, goes to `left_out`.
+verify::Environment runtime_settings(std::vector<std::string>& left_out) {
+  constexpr std::string_view kPrefixes[] = {"AMD_", "CUDA_", "DEBUG_CLR_", "DEBUG_HIP_",
+                                            "GPU_", "HIP_",  "HSA_",       "ROC_"};
   verify::Environment settings;
   for (char** each = environ; *each != nullptr; ++each) {
-    const auto variable = verify::parse_variable(*each);
-    if (variable && verify::is_runtime_setting(variable->first)) settings.insert(*variable);
+    const std::string_view text = *each;
+    const auto begins = [text](std::string_view prefix) { return text.starts_with(prefix); };
+    const auto variable = verify::parse_variable(text);
+    if (variable && verify::is_runtime_setting(variable->first)) {
+      settings.insert(*variable);
+    } else if (std::ranges::any_of(kPrefixes, begins)) {
+      left_out.push_back(fmt::format("not recorded: environment {}", text.substr(0, text.find('='))));
+    }
   }
   return settings;
 }
@@ -240,6 +249,9 @@ int run(const RecordCommand& command) {
   std::string words;
   for (const std::string& word : command.command) words += (words.empty() ? "" : " ") + word;
   std::ranges::replace(words, '\n', ' ');
+  std::vector<std::string> header = {fmt::format("recorded by hgcheck {} from: {}", command.version, words),
+                                     "it ended with " + how};
+  const verify::Environment settings = runtime_settings(header);
   int worst = kAgreed;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const RecordedProgram program =

@@ -132,8 +132,10 @@ void Runtime::check_races_in_graph(const Plan& plan, const Ran& ran) {
 void Runtime::check_races_between_streams(const Ran& ran) {
   for (const Ran& other : ran_) {
     if (ran.events == nullptr && other.position <= ran.before.at(other.stream)) continue;
-    for (const auto [i, j] : meetings(other.logs, ran.logs)) {
-      if (other.position_of(i) <= ran.before_of(j).at(other.stream)) continue;
+    const auto before = [&](std::uint32_t i, std::uint32_t j) {
+      return other.position_of(i) <= ran.before_of(j).at(other.stream);
+    };
+    for (const auto [i, j] : meetings(other.logs, ran.logs, before)) {
       const AccessLog pair[] = {other.logs[i], ran.logs[j]};
       for (const Conflict& c : find_conflicts(pair, [](std::uint32_t, std::uint32_t) { return false; })) {
         report({{other.nodes[i], other.number, c.a_wrote}, {ran.nodes[j], ran.number, c.b_wrote}, c.bytes});

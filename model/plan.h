@@ -20,8 +20,8 @@ namespace model {
 using StepIndex = std::uint32_t;
 
 // Larger executable graphs run, but data races inside of them are not looked for (Runtime::unchecked_launches counts).
-// A graph of that size takes 72 MB.
-inline constexpr std::size_t kMaxReachabilitySteps = 24000;
+// An executable graph of that size takes 8 MB.
+inline constexpr std::size_t kMaxReachabilitySteps = 8192;
 
 // Which steps are ordered by the edges.
 class Reachability {

@@ -97,16 +97,19 @@ bool any_conflict(std::span<const AccessLog> logs, std::span<const std::uint32_t
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings(std::span<const AccessLog> earlier,
-                                                              std::span<const AccessLog> later) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+                                                              std::span<const AccessLog> later, const Before& before) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   const std::vector<Touch> touches[] = {touches_by_address(earlier), touches_by_address(later)};
   std::vector<Touch> open[2][2];  // by side, and by whether they write
   std::size_t next[2] = {};
   const auto meet = [&](const Touch& touch, bool side, std::vector<Touch>& others) {
     std::erase_if(others, [&touch](const Touch& other) { return other.bytes.end <= touch.bytes.begin; });
-    for (const Touch& other : others) pairs.emplace_back(side ? other.log : touch.log, side ? touch.log : other.log);
+    for (const Touch& other : others) {
+      const auto [first, second] = side ? std::pair(other.log, touch.log) : std::pair(touch.log, other.log);
+      if (!before(first, second)) pairs.emplace(first, second);
+    }
   };
-  while (next[0] < touches[0].size() || next[1] < touches[1].size()) {
+  while (pairs.size() < kMaxConflicts && (next[0] < touches[0].size() || next[1] < touches[1].size())) {
     const bool ended = next[0] == touches[0].size(), last = next[1] == touches[1].size();
     const bool side = ended || (!last && touches[1][next[1]].bytes.begin < touches[0][next[0]].bytes.begin);
     const Touch& touch = touches[side][next[side]++];
@@ -114,9 +117,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings(std::span<const Ac
     if (touch.write) meet(touch, side, open[!side][false]);
     open[side][touch.write].push_back(touch);
   }
-  std::ranges::sort(pairs);
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  return pairs;
+  return {pairs.begin(), pairs.end()};
 }
 
 std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs, const Before& ordered) {
@@ -132,6 +133,7 @@ std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs, const Befo
       const Interval bytes{touch.bytes.begin, std::min(touch.bytes.end, other.bytes.end)};
       conflicts.push_back({a, b, bytes, holds(logs[a].writes.intervals(), bytes.begin),
                            holds(logs[b].writes.intervals(), bytes.begin)});
+      if (conflicts.size() == kMaxConflicts) return conflicts;
     }
     open.push_back(touch);
   }

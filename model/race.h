@@ -41,8 +41,11 @@ struct Conflict {
 // Whether the first log, by position, comes before the second.
 using Before = std::function<bool(std::uint32_t, std::uint32_t)>;
 
-// All pairs of logs that conflict and that `ordered` does not order. Logs must be normalised. Takes the square of the
-// logs that touch the same bytes.
+// More conflicts of one graph, or of two operations, are not looked for.
+inline constexpr std::size_t kMaxConflicts = 1 << 16;
+
+// The pairs of logs that conflict and that `ordered` does not order, up to kMaxConflicts. Logs must be normalised.
+// Takes the square of the logs that touch the same bytes.
 [[nodiscard]] std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs, const Before& ordered);
 
 // Whether find_conflicts() would find any, where `before` is a partial order and `order`, of all logs, keeps to it.
@@ -51,8 +54,10 @@ using Before = std::function<bool(std::uint32_t, std::uint32_t)>;
 [[nodiscard]] bool any_conflict(std::span<const AccessLog> logs, std::span<const std::uint32_t> order,
                                 const Before& before);
 
-// The pairs of a log of `earlier` and a log of `later` that share a byte which one of them writes, in ascending order.
+// The pairs of a log of `earlier` and a log of `later` that share a byte which one of them writes and of which `before`
+// does not say that the first comes before the second, in ascending order. It stops looking at kMaxConflicts.
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings(std::span<const AccessLog> earlier,
-                                                                            std::span<const AccessLog> later);
+                                                                            std::span<const AccessLog> later,
+                                                                            const Before& before);
 
 }  // namespace model

@@ -3,8 +3,9 @@
 // Every decision is a function of the seed, of the caller (a queue, an engine, the handlers' thread) and of the number
 // of the packet, copy or call to decide on, never of time. The candidates may depend on time: the packets that a queue
 // already sees, the copies that are ready. With seed 0 nothing is delayed and nothing is reordered.
-// After kMostDelays delays there are no more until the next configure(): a graph of thousands of nodes would wait for a
-// second at each launch. Orders are chosen all the same.
+// One exception: after kMostDelays delays of all threads together there are no more until the next configure(), and
+// time decides which thread has the last ones. A graph of thousands of nodes would wait for a second at each launch.
+// Orders are chosen all the same.
 #pragma once
 
 #include "hip/agent/types.h"

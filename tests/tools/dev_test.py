@@ -2,7 +2,7 @@
 """`./dev` asks for no more than its word needs: which packages, which headers, which targets.
 
 Each test runs a copy of `dev` with stand-ins for cmake, dpkg-query, apt-get and tools/fetch-capsule, which log how they
-were called, on a machine without ccache. Not checked: that the packages suffice; a fresh machine shows that.
+were called. Not checked: that the packages suffice; a fresh machine shows that.
 
 usage: dev_test.py ROOT [TEST]
 """
@@ -118,12 +118,6 @@ class Dev(unittest.TestCase):
         self.assertIn("HGCHECK_BENCH=ON", configure)
         self.assertIn("HGCHECK_JOIN=ON", configure)
         self.assertNotIn("--target", build)
-
-    def test_where_sources_are_cached_each_is_compiled_by_itself(self):
-        self.installed(packages("packages-run.txt") + packages("packages.txt"))
-        self.stand_in("bin/ccache", "")
-        configure, _ = self.calls(self.dev("build"), "cmake")
-        self.assertIn("HGCHECK_JOIN=OFF", configure)
 
     @unittest.skipIf(os.geteuid() != 0, "packages are installed as root alone")
     def test_a_campaign_installs_its_own_packages_alone(self):

@@ -89,7 +89,7 @@ class BufferMemory {
     Kind kind;
     bool alive = false;
     const void* symbol = nullptr;
-    std::optional<Id> module{};  // whose variable it is
+    std::optional<Id> module{};  // the module that has the variable
   };
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);

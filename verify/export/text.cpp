@@ -164,7 +164,7 @@ void ReproducerText::write_includes(std::string& out, const Reproducer& reproduc
   headers.insert("cstdlib");
   if (!catch2) headers.insert("cstdio");
   if (reproducer.dies && !catch2) headers.insert({"csignal", "unistd.h"});
-  if (!reproducer.program.setting.environment.empty()) headers.insert("cstring");
+  if (!catch2 && !reproducer.program.setting.environment.empty()) headers.insert("cstring");
   if (any({HelperFunction::kFill, HelperFunction::kExtra})) headers.insert("cstring");
   if (any({HelperFunction::kHost})) headers.insert({"map", "mutex"});
   if (checks_ || catch2) headers.insert("string");
@@ -192,6 +192,13 @@ void ReproducerText::write_checks(std::string& out, bool dies) const {
 
 std::string ReproducerText::variable_of(std::uint32_t buffer) const {
   return fmt::format("symbol{}", variables_.at(buffer));
+}
+
+static void require_variables(std::string& out, const Reproducer& reproducer) {
+  for (const auto& [name, value] : reproducer.program.setting.environment) {
+    out += fmt::format("  REQUIRE(std::string(getenv(\"{0}\") == nullptr ? \"\" : getenv(\"{0}\")) == \"{1}\");\n",
+                       name, value);
+  }
 }
 
 static void begin_main(std::string& out, const Reproducer& reproducer) {
@@ -228,6 +235,7 @@ std::string ReproducerText::file(const Reproducer& reproducer) const {
     std::string name = reproducer.name;
     for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
     out += fmt::format("}}  // namespace\n\nTEST_CASE(\"Unit_hipGraph_{}\") {{\n", name);
+    require_variables(out, reproducer);
   } else {
     out += reproducer.attempts > 1 ? "\nvoid attempt() {\n" : "\nint main() {\n";
     if (reproducer.attempts == 1) begin_main(out, reproducer);

@@ -61,7 +61,8 @@ Environment campaign_environment(const Environments& environments, std::uint64_t
   Environment environment = environments.stated;
   if (environments.drawn_from == DrawnFrom::kNothing) return environment;
   constexpr std::uint64_t kApartFromPrograms = 0x656e7669726f6e6d;
-  RandomChoices choices = campaign_choices(seed ^ kApartFromPrograms, index / kSameEnvironment);
+  const std::uint64_t set = index / kProgramsWithSameSets * kSetsAtATime + index % kSetsAtATime;
+  RandomChoices choices = campaign_choices(seed ^ kApartFromPrograms, set);
   const auto settings = environments.drawn_from == DrawnFrom::kAmd ? amd_settings() : nvidia_settings();
   for (std::uint64_t left = choices.between(1, 2); left > 0; --left) {
     const RuntimeSetting& setting = settings[choices.below(settings.size())];

@@ -19,8 +19,8 @@ struct Environments {
   DrawnFrom drawn_from = DrawnFrom::kNothing;
 };
 
-// So many programs in a row have the same drawn variables: each change starts another subject process.
-inline constexpr std::uint64_t kSameEnvironment = 64;
+// So many programs in a row share so many sets of drawn variables, because each set needs a subject process of its own.
+inline constexpr std::uint64_t kProgramsWithSameSets = 1024, kSetsAtATime = 4;
 
 // The variables of the campaign's `index`-th program: a function of the three alone.
 [[nodiscard]] Environment campaign_environment(const Environments& environments, std::uint64_t seed,

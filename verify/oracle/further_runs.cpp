@@ -35,6 +35,7 @@ bool FurtherRuns::holds(const std::function<Look()>& attempt) {
     judgement_.reason = "a further run: " + harness_error_;
     return true;
   };
+  harness_error_.clear();
   Look look = attempt();
   if (harness_failed()) return false;
   if (look.clean) return true;
@@ -220,7 +221,7 @@ void FurtherRuns::however_built() {
     // built. A death that does not come every time may be absent by chance.
     options.poison = false;
     options.keep_passed = true;
-    if (!judgement_.sometimes && differences_of(run(variant.derived.program, options)).empty())
+    if (!judgement_.sometimes && differences_of(pairs_.run_subject(variant.derived.program, options)).empty())
       judgement_.broken.insert(judgement_.broken.begin(), PropertyId::kP1);
     if (variant.precisely) judgement_.broken.insert(judgement_.broken.begin(), *variant.precisely);
     judgement_.violations.push_back(
@@ -282,8 +283,8 @@ std::vector<CostMeasurement> FurtherRuns::measure_costs() {
     sizes.push_back(size);
     const Program narrow = narrowed(program_, size);
     // This run is not measured: a process loads kernels and makes pools only once, which is no cost of the size.
-    if (observations.empty()) static_cast<void>(run(narrow, options));
-    observations.push_back(run(narrow, options).observation);
+    if (observations.empty()) static_cast<void>(pairs_.run_subject(narrow, options));
+    observations.push_back(pairs_.run_subject(narrow, options).observation);
   }
   return fit_costs(program_, sizes, observations);
 }

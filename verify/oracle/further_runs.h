@@ -49,7 +49,7 @@ class FurtherRuns {
   // Makes a further run and returns whether it holds. If not, sets the verdict. The difference has to show again in a
   // fresh process: a death in one of up to kRateRuns, any other difference in the first.
   bool holds(const std::function<Look()>& attempt);
-  // Runs the subject. The next holds() makes an error of the harness the verdict.
+  // Runs the subject in an attempt: holds() makes an error of the harness the verdict.
   RunResult run(const Program& program, const RunOptions& options);
   [[nodiscard]] std::vector<CostMeasurement> measure_costs();
 

@@ -25,7 +25,7 @@ struct BufferState {
   bool unfreed = false;                      // a launch allocated it, and nothing has freed it since
   bool freed_by_program = false;             // since its last launch, by a call or by a launch of another graph
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
-  std::optional<Id> module = {};             // whose variable it is; none: that of the code that is always there
+  std::optional<Id> module = {};             // the module that has the variable; none: the code that is always there
   Id device = 0;                             // the device that owns the memory, for device memory
   // The next members are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
   bool of_stream = false;

@@ -397,6 +397,8 @@ void parse_environment(Line& line, Program& program) {
   const auto variable = parse_variable(written.text, &error);
   if (!variable) {
     line.fail(written.column, error);
+  } else if (program.setting.environment.size() == kMaxVariables) {
+    line.fail(written.column, fmt::format("a program has at most {} variables", kMaxVariables));
   } else if (!program.setting.environment.insert(*variable).second) {
     line.fail(written.column, fmt::format("{} has a value already", variable->first));
   }
@@ -404,7 +406,7 @@ void parse_environment(Line& line, Program& program) {
   line.end();
 }
 
-// The two lines that open every program.
+// The lines before the first command: the version, the placement, variables.
 bool parse_header(Line& line, bool& version_seen, Program& program) {
   const Token word = line.peek();
   if (!version_seen) {

@@ -87,13 +87,13 @@ std::uint64_t ProcessRunner::starts() const {
   return starts;
 }
 
-// A large graph is no hang: the agent sleeps before many of its packets where it draws a schedule.
+// A large graph is no hang. Nodes inside of children count once, however often the child is used.
 static double seconds_for_nodes(const Program& program) {
   constexpr std::uint64_t kNodesASecond = 500;
   std::uint64_t nodes = 0;
   for (const Step& step : program.steps) {
-    const auto* added = std::get_if<AddNode>(&step.command);
-    nodes += added == nullptr ? 0 : added->fan;
+    if (const auto* added = std::get_if<AddNode>(&step.command)) nodes += added->fan;
+    nodes += std::holds_alternative<Enqueue>(step.command) ? step.repeat : 0;
   }
   return static_cast<double>(nodes / kNodesASecond);
 }

@@ -212,6 +212,8 @@ TEST(Reproducer, AFileWithVariablesOfTheEnvironmentRefusesToStartWithoutThem) {
   EXPECT_THAT(text, HasSubstr("#include <cstring>"));
   EXPECT_THAT(text, HasSubstr("strcmp(getenv(\"HIP_LAUNCH_BLOCKING\"), \"1\") != 0"));
   EXPECT_THAT(text, HasSubstr("start it with HIP_LAUNCH_BLOCKING=1 in its environment"));
+  EXPECT_THAT(verify::to_reproducer(reproducer, ReproducerForm::kCatch2).value(),
+              HasSubstr("getenv(\"HIP_LAUNCH_BLOCKING\")) == \"1\");"));
 }
 
 TEST(Reproducer, MovingKeepsContentsAndPlaces) {

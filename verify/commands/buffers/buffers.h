@@ -15,7 +15,7 @@ struct DeclareBuffer {
   // A variable of the device code, by number; its address stays the same while the program runs.
   std::optional<std::uint32_t> symbol = {};
   Id device = 0;                  // the device that owns the memory; for device memory only
-  std::optional<Id> module = {};  // whose variable it is; none: that of the code that is there from the start
+  std::optional<Id> module = {};  // the module that has the variable; none: the code that is always there
   static constexpr auto spec() {
     return describe_command(
                "buffer",

@@ -22,10 +22,9 @@ constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords =
      "[module=m0]",
      "A kernel of the project (program-language.md lists them), or `NAME@CODE_OBJECT`, a kernel of a "
      "recorded program. `opaque`: recorded by code that cannot say where its pointers are. `module` takes the "
-     "kernel from a module that the program loads, and other kernels are of a module that is loaded before the "
-     "program: "
-     "`hipModuleGetFunction` finds both, and setters put either in place of the other. No kernel is named by its "
-     "symbol; files that `hgcheck export` writes name kernels without `module` so."},
+     "kernel from a module that the program loads; other kernels are of a module that is loaded before the program. "
+     "`hipModuleGetFunction` finds both, and a setter may put one in the place of the other. Exported files name a "
+     "kernel without `module` by its symbol."},
     {"memcpy", true, true, "dst=b1 src=b0 bytes=512 [kind=h2h|h2d|d2h|d2d|default] [symbol=dst|src] [peer=async|wait]",
      "The linear copy. `symbol` names one end as a variable of the device code, by its symbol and offset: "
      "`hipGraphAddMemcpyNodeToSymbol`, `hipGraphAddMemcpyNodeFromSymbol` and their like; a setter or an "
