@@ -110,6 +110,10 @@ void FurtherRuns::every_call_below_fails() {
   const std::size_t steps = program_.steps.size();
   const auto instantiates = [](const Step& step) { return std::holds_alternative<Instantiate>(step.command); };
   auto first = static_cast<std::size_t>(std::ranges::find_if(program_.steps, instantiates) - program_.steps.begin());
+  // The free memory is stated before a call below the runtime fails.
+  for (std::size_t i = first; i < steps; ++i) {
+    if (std::holds_alternative<DeviceMemory>(program_.steps[i].command)) first = i + 1;
+  }
   if (first == steps || !pairs_.subject().fails_below()) return;
   // No command is added to a block of threads.
   while (program_.steps[first].in.thread != 0 && !starts_threads(program_, first)) --first;
