@@ -21,6 +21,12 @@ std::string describe(const Range& r) {
          " at " + hexadecimal(r.base) + ")";
 }
 
+// Mappings of one reservation without a gap between them are one piece of memory to a device.
+bool joins(const Range& first, const Range& second) {
+  const bool both_mapped = first.kind == Kind::kMapped && second.kind == Kind::kMapped;
+  return both_mapped && first.reservation == second.reservation && first.end() == second.base;
+}
+
 }  // namespace
 
 const char* kind_name(Kind kind) {
@@ -109,15 +115,16 @@ bool AddressMap::find_locked(u64 address, Range* found) const {
 
 bool AddressMap::find_access(u64 address, u64 bytes, u32 agent, bool write, Range* found) const {
   const hip::sync::SharedLock lock(mutex_);
-  const auto allowed = [&](const Range& r) {
-    return r.holds(address, bytes) && ((write ? r.writers : r.readers) & agent_bit(agent)) != 0;
-  };
-  if (const auto it = around(address); it != live_.end() && allowed(it->second)) {
+  const auto allowed = [&](const Range& r) { return ((write ? r.writers : r.readers) & agent_bit(agent)) != 0; };
+  if (auto it = around(address); it != live_.end() && allowed(it->second)) {
     *found = it->second;
-    return true;
+    for (++it; it != live_.end() && joins(*found, it->second) && allowed(it->second); ++it) {
+      found->size += it->second.size;
+    }
+    if (found->holds(address, bytes)) return true;
   }
   for (auto it = locked_.begin(); it != locked_.end() && it->first <= address; ++it) {
-    if (!allowed(it->second)) continue;
+    if (!it->second.holds(address, bytes) || !allowed(it->second)) continue;
     *found = it->second;
     return true;
   }

@@ -36,6 +36,7 @@ struct Range {
   AgentSet readers = 0;  // agents that may read
   AgentSet writers = 0;  // agents that may write
   u32 pool = 0;          // index of the memory pool; for allocations only
+  u64 reservation = 0;   // where the reservation of mapped memory begins
   u64 serial = 0;        // counts allocations; given by the map
 
   [[nodiscard]] u64 end() const { return base + round_up(size, kAccessGranule); }
@@ -59,7 +60,8 @@ class AddressMap {
   // The live range around `address` that is not registered host memory.
   [[nodiscard]] bool find(u64 address, Range* found) const;
   [[nodiscard]] bool find_locked(u64 address, Range* found) const;
-  // A live range in which `agent` may do the whole access.
+  // A live range in which `agent` may do the whole access, together with the mappings of its reservation that follow
+  // it without a gap.
   [[nodiscard]] bool find_access(u64 address, u64 bytes, u32 agent, bool write, Range* found) const;
   // Replaces the agents of the live range that starts at `base`.
   bool set_access(u64 base, AgentSet readers, AgentSet writers);

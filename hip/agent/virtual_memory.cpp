@@ -91,11 +91,12 @@ hsa_status_t VirtualMemory::release(u64 handle) {
   return HSA_STATUS_SUCCESS;
 }
 
-bool VirtualMemory::inside_reservation(u64 base, u64 size) const {
+std::optional<u64> VirtualMemory::reservation_of(u64 base, u64 size) const {
   auto it = reserved_.upper_bound(base);
-  if (it == reserved_.begin()) return false;
+  if (it == reserved_.begin()) return std::nullopt;
   --it;
-  return base - it->first <= it->second && size <= it->second - (base - it->first);
+  const bool inside = base - it->first <= it->second && size <= it->second - (base - it->first);
+  return inside ? std::optional(it->first) : std::nullopt;
 }
 
 hsa_status_t VirtualMemory::map(u64 base, u64 size, u64 offset, u64 handle) {
@@ -104,7 +105,8 @@ hsa_status_t VirtualMemory::map(u64 base, u64 size, u64 offset, u64 handle) {
   const auto it = handles_.find(handle);
   if (it == handles_.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   if (it->second.memory->size != size) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (!inside_reservation(base, size)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const std::optional<u64> reservation = reservation_of(base, size);
+  if (!reservation) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   auto next = mappings_.lower_bound(base);
   const bool over_next = next != mappings_.end() && next->first < base + size;
   const bool over_last = next != mappings_.begin() && std::prev(next)->first + std::prev(next)->second.size > base;
@@ -118,6 +120,7 @@ hsa_status_t VirtualMemory::map(u64 base, u64 size, u64 offset, u64 handle) {
   range.kind = Kind::kMapped;
   range.owner = it->second.memory->owner;
   range.pool = it->second.memory->pool;
+  range.reservation = *reservation;
   map_.insert(range);
   return HSA_STATUS_SUCCESS;
 }

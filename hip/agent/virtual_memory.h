@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "hip/agent/address_map.h"
@@ -71,7 +72,7 @@ class VirtualMemory {
     std::shared_ptr<PhysicalMemory> memory;
     u64 references = 1;
   };
-  [[nodiscard]] bool inside_reservation(u64 base, u64 size) const;
+  [[nodiscard]] std::optional<u64> reservation_of(u64 base, u64 size) const;
   [[nodiscard]] std::map<u64, Mapping>::iterator mapping_at(u64 address);
   using Mappings = std::pair<std::map<u64, Mapping>::iterator, std::map<u64, Mapping>::iterator>;
   // The mappings that together fill exactly this range; an empty range if no mappings do.

@@ -113,6 +113,27 @@ TEST_F(VirtualMemoryTest, TwoMappingsOfOneHandleAreTheSameMemory) {
   ASSERT_HSA(hsa_amd_vmem_handle_release(memory));
 }
 
+TEST_F(VirtualMemoryTest, ACopyCrossesTheMappingsOfAReservationThatItMayAccess) {
+  auto* p = static_cast<std::byte*>(reserve(2 * kSize));
+  ASSERT_HSA(hsa_amd_vmem_map(p, kSize, 0, create(), 0));
+  ASSERT_HSA(hsa_amd_vmem_map(p + kSize, kSize, 0, create(), 0));
+  auto* from = allocate_zeros(2);
+  from[0] = 3;
+  from[1] = 4;
+  std::byte* to = p + kSize - sizeof(uint32_t);
+  const auto copy = [&] {
+    const Signal done;
+    EXPECT_HSA(hsa_amd_memory_async_copy(to, gpu(), from, gpu(), 2 * sizeof(uint32_t), 0, nullptr, done.get()));
+    return done.done();
+  };
+  ASSERT_HSA(allow(p, 2 * kSize));
+  ASSERT_TRUE(copy());
+  EXPECT_EQ(std::memcmp(to, from, 2 * sizeof(uint32_t)), 0);
+  ASSERT_HSA(allow(p + kSize, kSize, HSA_ACCESS_PERMISSION_RO));
+  ASSERT_TRUE(copy());
+  EXPECT_NE(last_fault().find("runs over the end"), std::string::npos) << last_fault();
+}
+
 TEST_F(VirtualMemoryTest, MemoryLivesAsLongAsItIsMapped) {
   auto* p = static_cast<uint32_t*>(reserve(kSize));
   const hsa_amd_vmem_alloc_handle_t memory = create();
