@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 namespace model {
@@ -31,69 +32,61 @@ bool holds(std::span<const Interval> intervals, Address address) {
   return next != intervals.begin() && std::prev(next)->end > address;
 }
 
-// The logs that the next log has to come after, for each byte. A log that comes after another one stands for it.
-class LastTouches {
+// The last log that wrote each byte, as logs are walked in one direction.
+class LastWriters {
  public:
-  explicit LastTouches(const Before& before) : before_(before) {}
-
-  // Whether `log` comes after the writer of each of these bytes.
-  bool read(const Interval& bytes, std::uint32_t log) {
-    for (auto at = cut(bytes); at != bytes_.end() && at->first < bytes.end; ++at) {
-      Touchers& last = at->second;
-      if (!comes_after(last.writer, log)) return false;
-      if (!last.readers.empty() && before_(last.readers.back(), log)) last.readers.pop_back();
-      last.readers.push_back(log);
+  // Whether `follows` says so of the writer of each of these bytes.
+  template <typename Follows>
+  [[nodiscard]] bool all(const Interval& bytes, const Follows& follows) const {
+    auto at = writers_.upper_bound(bytes.begin);
+    if (at != writers_.begin()) --at;
+    for (; at != writers_.end() && at->first < bytes.end; ++at) {
+      if (at->second && !follows(*at->second)) return false;
     }
     return true;
   }
-  // Whether `log` comes after all of these bytes' readers and their writer.
-  bool write(const Interval& bytes, std::uint32_t log) {
-    const auto first = cut(bytes);
-    auto at = first;
-    for (; at != bytes_.end() && at->first < bytes.end; ++at) {
-      const auto after = [&](std::uint32_t reader) { return comes_after(reader, log); };
-      if (!comes_after(at->second.writer, log) || !std::ranges::all_of(at->second.readers, after)) return false;
-    }
-    first->second = {log, {}};
-    bytes_.erase(std::next(first), at);
-    return true;
+  void write(const Interval& bytes, std::uint32_t log) {
+    const auto end = cut(bytes.end), begin = cut(bytes.begin);
+    begin->second = log;
+    writers_.erase(std::next(begin), end);
   }
 
  private:
-  struct Touchers {
-    std::optional<std::uint32_t> writer;
-    std::vector<std::uint32_t> readers;  // since the writer
-  };
-  using Bytes = std::map<Address, Touchers>;  // by the first byte; each entry reaches up to the next one
+  using Writers = std::map<Address, std::optional<std::uint32_t>>;  // each entry reaches up to the next one
 
-  bool comes_after(std::optional<std::uint32_t> earlier, std::uint32_t log) const {
-    return !earlier || *earlier == log || before_(*earlier, log);
-  }
-  // Makes entries begin at both ends of `bytes`; returns the first of them.
-  Bytes::iterator cut(const Interval& bytes) {
-    cut(bytes.end);
-    return cut(bytes.begin);
-  }
-  Bytes::iterator cut(Address at) {
-    const auto next = bytes_.lower_bound(at);
-    if (next != bytes_.end() && next->first == at) return next;
-    return bytes_.emplace_hint(next, at, next == bytes_.begin() ? Touchers{} : std::prev(next)->second);
+  // Makes an entry begin at `at`.
+  Writers::iterator cut(Address at) {
+    const auto next = writers_.lower_bound(at);
+    if (next != writers_.end() && next->first == at) return next;
+    return writers_.emplace_hint(next, at, next == writers_.begin() ? std::nullopt : std::prev(next)->second);
   }
 
-  const Before& before_;
-  Bytes bytes_;
+  Writers writers_;
 };
+
+// Whether each log, in this order, stands in `follows` to the last log before it that wrote a byte that it touches.
+template <typename Order, typename Follows>
+bool each_follows_its_writers(std::span<const AccessLog> logs, const Order& order, const Follows& follows) {
+  LastWriters last;
+  return std::ranges::all_of(order, [&](std::uint32_t log) {
+    const auto fits = [&](const Interval& bytes) {
+      return last.all(bytes, [&](std::uint32_t writer) { return follows(writer, log); });
+    };
+    const auto writes = logs[log].writes.intervals();
+    if (!std::ranges::all_of(logs[log].reads.intervals(), fits) || !std::ranges::all_of(writes, fits)) return false;
+    for (const Interval& bytes : writes) last.write(bytes, log);
+    return true;
+  });
+}
 
 }  // namespace
 
+// Two writers of a byte are in order if each neighbouring pair is, and a reader is in order with all of them if it is
+// with the writer before it and, in the second walk, with the one after it.
 bool any_conflict(std::span<const AccessLog> logs, std::span<const std::uint32_t> order, const Before& before) {
-  LastTouches last(before);
-  return !std::ranges::all_of(order, [&](std::uint32_t log) {
-    const auto reads = [&](const Interval& bytes) { return last.read(bytes, log); };
-    const auto writes = [&](const Interval& bytes) { return last.write(bytes, log); };
-    return std::ranges::all_of(logs[log].reads.intervals(), reads) &&
-           std::ranges::all_of(logs[log].writes.intervals(), writes);
-  });
+  const auto precedes = [&](std::uint32_t later, std::uint32_t log) { return before(log, later); };
+  return !each_follows_its_writers(logs, order, before) ||
+         !each_follows_its_writers(logs, std::views::reverse(order), precedes);
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> meetings(std::span<const AccessLog> earlier,

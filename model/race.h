@@ -49,8 +49,8 @@ inline constexpr std::size_t kMaxConflicts = 1 << 16;
 [[nodiscard]] std::vector<Conflict> find_conflicts(std::span<const AccessLog> logs, const Before& ordered);
 
 // Whether find_conflicts() would find any, where `before` is a partial order and `order`, of all logs, keeps to it.
-// Asks for each byte whether its last writer, and its readers since, come before the next log: in proportion to the
-// logs.
+// Asks of each log whether the last writers of its bytes come before it, and the next ones after it. Keeps one log for
+// each piece that was written, and asks one question for each piece that a log touches.
 [[nodiscard]] bool any_conflict(std::span<const AccessLog> logs, std::span<const std::uint32_t> order,
                                 const Before& before);
 

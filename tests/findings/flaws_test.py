@@ -68,6 +68,8 @@ class AFinding(unittest.TestCase):
     def test_a_file_that_is_missing_is_named(self):
         self.assertIn("finding.program", self.flaw(RIGHT, ("finding.hip",)))
         self.assertIn("finding.hip", self.flaw(RIGHT, ("finding.program",)))
+        no_program = RIGHT[:RIGHT.index("[program]")].replace("\"7.2\", ", "")
+        self.assertIn("finding.hip is missing", self.flaw(no_program, ()))
 
     def test_a_source_opens_with_the_title_and_names_the_story(self):
         for head in (HEAD.replace("nothing", "little"), HEAD.replace("The story: ", "See ")):

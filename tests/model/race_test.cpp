@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -164,6 +166,30 @@ TEST(RaceTest, ASweepAsksInProportionToTheSteps) {
   constexpr std::size_t kOfAStep = 5;
   for (const std::uint32_t lanes : {1u, 50u, 2000u}) {
     EXPECT_LE(questions_about_lanes(lanes, 4000 / lanes), 4000 * kOfAStep) << lanes << " lanes";
+  }
+}
+
+// Readers of a whole buffer, readers of a piece of it each, and one writer of it behind them all or before them all.
+TEST(RaceTest, ManyReadersOfManyPiecesAreAskedForOnceEach) {
+  constexpr std::uint32_t kReaders = 4000;
+  std::vector<AccessLog> logs(kReaders + 1);
+  for (std::uint32_t reader = 0; reader < kReaders; ++reader) {
+    const bool whole = reader < kReaders / 2;
+    logs[reader].reads.add(whole ? 0 : 16 * reader, whole ? 16 * kReaders : 16);
+  }
+  logs[kReaders].writes.add(0, 16 * kReaders);
+  std::vector<std::uint32_t> order(logs.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const bool behind : {true, false}) {
+    std::size_t questions = 0;
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+      ++questions;
+      return (behind ? b : a) == kReaders;
+    };
+    EXPECT_FALSE(any_conflict(logs, order, before)) << behind;
+    EXPECT_EQ(questions, kReaders) << behind;
+    EXPECT_TRUE(any_conflict(logs, order, [&](auto a, auto b) { return before(a, b) && a != 7 && b != 7; })) << behind;
+    std::ranges::reverse(order);
   }
 }
 
