@@ -50,7 +50,8 @@ inline constexpr std::size_t kMaxConflicts = 1 << 16;
 
 // Whether find_conflicts() would find any, where `before` is a partial order and `order`, of all logs, keeps to it.
 // Asks of each log whether the last writers of its bytes come before it, and the next ones after it. Keeps one log for
-// each piece that was written, and asks one question for each piece that a log touches.
+// each written piece. Asks at most two questions for each written piece that a log touches: the square of the logs
+// where many touch many pieces.
 [[nodiscard]] bool any_conflict(std::span<const AccessLog> logs, std::span<const std::uint32_t> order,
                                 const Before& before);
 
