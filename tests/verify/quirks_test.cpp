@@ -245,6 +245,34 @@ TEST(Quirks, AFreeNodeOfMemoryThatACaptureAllocatedIsToldApart) {
   EXPECT_FALSE(explained("graph g1\nalloc g1.n0 b2 64\n"));
 }
 
+// hipGraphAdd*Node adds it, whichever graph it goes into.
+TEST(Quirks, ANodeThatIsAddedByHandInACaptureIsAddedAndNotCaptured) {
+  const std::string begin =
+      "stream s1\nbuffer b0 64\ngraph g0\nalloc g0.n0 b2 64\ninstantiate e0 g0\nlaunch e0 s0\nsync device\n";
+  const auto triggered = [&](const std::string& triggers, const std::string& before, const std::string& last) {
+    const Quirk quirk = made_up(triggers, "status=1");
+    const Program program = valid_program(begin + before + "capture s1\n" + last + "\nendcapture s1 g1\n");
+    return triggers_in(program, QuirkSet("7.2", {&quirk, 1}), StrategyKind::kPatch) > 0;
+  };
+  const std::string gone = "destroy e0\ndestroy g0\n", memset = "on s1 memset dst=b0 value=1 element=1 width=4";
+  const std::string called = "malloc_async b3 64 s1", freed = "free_async b2 s1";
+  for (const bool by_hand : {true, false}) {
+    const std::string how = by_hand ? " by_hand" : "";
+    const std::string first = called + how + "\n";
+    EXPECT_EQ(triggered("op=add node=memset dependencies=1", "", first + memset + how), by_hand);
+    EXPECT_NE(triggered("op=on capturing=1", "", memset + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=alloc dependencies=1", "", memset + "\n" + called + how), by_hand);
+    EXPECT_NE(triggered("op=malloc_async", "", called + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=free handle_gone=1", gone, freed + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=free handle_gone=0 captured_memory=0", "", freed + how), by_hand);
+    EXPECT_NE(triggered("op=free_async from_pool=1 stream=1 capturing=1", "", freed + how), by_hand);
+    // Memory that the capture itself allocates.
+    const std::string own = "op=add node=free handle_gone=0 captured_memory=";
+    EXPECT_EQ(triggered(own + "0", "", first + "free_async b3 s1 by_hand"), by_hand);
+    EXPECT_NE(triggered(own + "1", "", first + "free_async b3 s1 by_hand"), by_hand);
+  }
+}
+
 TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   const Quirk differs = made_up("op=update captured_off_first_device_differs=1", "status=910");
   const std::string by_hand = "graph g0\nkernel g0.n0 no_arguments device=1\n";
