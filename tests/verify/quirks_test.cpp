@@ -273,6 +273,17 @@ TEST(Quirks, ANodeThatIsAddedByHandInACaptureIsAddedAndNotCaptured) {
   }
 }
 
+TEST(Quirks, AGraphOfFreeNodesAllocatesNothing) {
+  const Quirk allocates = made_up("op=launch allocation_nodes>0 failing_below=allocation", "crash");
+  for (const auto& [last, triggered] : {std::pair{"launch e1 s0\n", 1U}, {"launch e2 s0\n", 0U}}) {
+    const Program program =
+        valid_program(std::string("graph g1\nalloc g1.n0 b4 64\ninstantiate e1 g1\nlaunch e1 s0\ngraph g2\n"
+                                  "free g2.n0 b4\ninstantiate e2 g2\nsync device\nfail_below 1 allocation\n") +
+                      last);
+    EXPECT_EQ(triggers_in(program, QuirkSet("7.2", {&allocates, 1}), StrategyKind::kPatch), triggered) << last;
+  }
+}
+
 TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   const Quirk differs = made_up("op=update captured_off_first_device_differs=1", "status=910");
   const std::string by_hand = "graph g0\nkernel g0.n0 no_arguments device=1\n";

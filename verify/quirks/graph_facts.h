@@ -27,7 +27,8 @@ namespace verify {
 // Whether it frees memory that another graph allocated.
 [[nodiscard]] bool frees_for_another(const GraphState& graph);
 // Allocation and free nodes of the graph.
-[[nodiscard]] std::uint64_t memory_nodes_in(const GraphState& graph);
+[[nodiscard]] std::int64_t memory_nodes_in(const GraphState& graph);
+[[nodiscard]] std::int64_t allocation_nodes_in(const GraphState& graph);
 // The most that the memory of a copy moved, and the number of copies to pageable memory, at any depth.
 [[nodiscard]] std::uint32_t copies_moved_in(const State& state, const GraphState& graph);
 [[nodiscard]] std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph);
