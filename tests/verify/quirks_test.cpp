@@ -287,8 +287,8 @@ TEST(Quirks, AGraphOfFreeNodesAllocatesNothing) {
 TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   const Quirk differs = made_up("op=update captured_off_first_device_differs=1", "status=910");
   const std::string by_hand = "graph g0\nkernel g0.n0 no_arguments device=1\n";
-  const auto capture = [](const std::string& graph) {
-    return "capture s1\non s1 kernel no_arguments device=1\nendcapture s1 " + graph + "\n";
+  const auto capture = [](const std::string& graph, const std::string& into = "", const std::string& how = "") {
+    return "capture s1" + into + "\non s1 kernel no_arguments device=1" + how + "\nendcapture s1 " + graph + "\n";
   };
   const auto explained = [&](const std::string& first, const std::string& second) {
     const Program program =
@@ -298,6 +298,10 @@ TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   EXPECT_TRUE(explained(by_hand, capture("g1")));
   EXPECT_TRUE(explained(capture("g0"), "graph g1\nkernel g1.n0 no_arguments device=1\n"));
   EXPECT_FALSE(explained(capture("g0"), capture("g1")));
+  // The stream's device is that of the graph, whoever adds the nodes; a graph that is captured into has its own.
+  EXPECT_TRUE(explained(by_hand, capture("g1", "", " by_hand")));
+  EXPECT_FALSE(explained(capture("g0"), capture("g1", "", " by_hand")));
+  EXPECT_FALSE(explained(by_hand, "graph g1\n" + capture("g1", " into=g1")));
 }
 
 // The harness fills buffers by the null stream.

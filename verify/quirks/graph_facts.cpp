@@ -226,10 +226,6 @@ std::uint64_t nodes_off_first_device_in(const GraphState& graph) {
   });
 }
 
-std::uint64_t captured_off_first_device_in(const GraphState& graph) {
-  return count_in(graph, [](const NodeState& node) { return node.captured && node.added_on != 0; });
-}
-
 const NodeState* allocation_of(const GraphState& graph, Id buffer) {
   const auto at = std::ranges::find_if(graph.nodes, [buffer](const NodeState& node) {
     const auto* allocated = std::get_if<MemoryAllocParams>(&node.params);

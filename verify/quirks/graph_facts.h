@@ -47,8 +47,6 @@ namespace verify {
 [[nodiscard]] std::uint64_t rows_off_current_device_in(const GraphState& whole, Id home);
 // Nodes at any depth that are of another device than the first.
 [[nodiscard]] std::uint64_t nodes_off_first_device_in(const GraphState& graph);
-// Nodes at any depth that a stream of another device than the first captured.
-[[nodiscard]] std::uint64_t captured_off_first_device_in(const GraphState& graph);
 
 // The numbers about one graph that an event has. Each takes a walk over the nodes, so that a program that adds many
 // nodes would take their square: a number is counted once, when somebody asks for it.
