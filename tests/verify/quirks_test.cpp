@@ -245,11 +245,50 @@ TEST(Quirks, AFreeNodeOfMemoryThatACaptureAllocatedIsToldApart) {
   EXPECT_FALSE(explained("graph g1\nalloc g1.n0 b2 64\n"));
 }
 
+// hipGraphAdd*Node adds it, whichever graph it goes into.
+TEST(Quirks, ANodeThatIsAddedByHandInACaptureIsAddedAndNotCaptured) {
+  const std::string begin =
+      "stream s1\nbuffer b0 64\ngraph g0\nalloc g0.n0 b2 64\ninstantiate e0 g0\nlaunch e0 s0\nsync device\n";
+  const auto triggered = [&](const std::string& triggers, const std::string& before, const std::string& last) {
+    const Quirk quirk = made_up(triggers, "status=1");
+    const Program program = valid_program(begin + before + "capture s1\n" + last + "\nendcapture s1 g1\n");
+    return triggers_in(program, QuirkSet("7.2", {&quirk, 1}), StrategyKind::kPatch) > 0;
+  };
+  const std::string gone = "destroy e0\ndestroy g0\n", memset = "on s1 memset dst=b0 value=1 element=1 width=4";
+  const std::string called = "malloc_async b3 64 s1", freed = "free_async b2 s1";
+  for (const bool by_hand : {true, false}) {
+    const std::string how = by_hand ? " by_hand" : "";
+    const std::string first = called + how + "\n";
+    EXPECT_EQ(triggered("op=add node=memset dependencies=1", "", first + memset + how), by_hand);
+    EXPECT_NE(triggered("op=on capturing=1", "", memset + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=alloc dependencies=1", "", memset + "\n" + called + how), by_hand);
+    EXPECT_NE(triggered("op=malloc_async", "", called + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=free handle_gone=1", gone, freed + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=free handle_gone=0 captured_memory=0", "", freed + how), by_hand);
+    EXPECT_NE(triggered("op=free_async from_pool=1 stream=1 capturing=1", "", freed + how), by_hand);
+    // Memory that the capture itself allocates.
+    const std::string own = "op=add node=free handle_gone=0 captured_memory=";
+    EXPECT_EQ(triggered(own + "0", "", first + "free_async b3 s1 by_hand"), by_hand);
+    EXPECT_NE(triggered(own + "1", "", first + "free_async b3 s1 by_hand"), by_hand);
+  }
+}
+
+TEST(Quirks, AGraphOfFreeNodesAllocatesNothing) {
+  const Quirk allocates = made_up("op=launch allocation_nodes>0 failing_below=allocation", "crash");
+  for (const auto& [last, triggered] : {std::pair{"launch e1 s0\n", 1U}, {"launch e2 s0\n", 0U}}) {
+    const Program program =
+        valid_program(std::string("graph g1\nalloc g1.n0 b4 64\ninstantiate e1 g1\nlaunch e1 s0\ngraph g2\n"
+                                  "free g2.n0 b4\ninstantiate e2 g2\nsync device\nfail_below 1 allocation\n") +
+                      last);
+    EXPECT_EQ(triggers_in(program, QuirkSet("7.2", {&allocates, 1}), StrategyKind::kPatch), triggered) << last;
+  }
+}
+
 TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   const Quirk differs = made_up("op=update captured_off_first_device_differs=1", "status=910");
   const std::string by_hand = "graph g0\nkernel g0.n0 no_arguments device=1\n";
-  const auto capture = [](const std::string& graph) {
-    return "capture s1\non s1 kernel no_arguments device=1\nendcapture s1 " + graph + "\n";
+  const auto capture = [](const std::string& graph, const std::string& into = "", const std::string& how = "") {
+    return "capture s1" + into + "\non s1 kernel no_arguments device=1" + how + "\nendcapture s1 " + graph + "\n";
   };
   const auto explained = [&](const std::string& first, const std::string& second) {
     const Program program =
@@ -259,6 +298,10 @@ TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   EXPECT_TRUE(explained(by_hand, capture("g1")));
   EXPECT_TRUE(explained(capture("g0"), "graph g1\nkernel g1.n0 no_arguments device=1\n"));
   EXPECT_FALSE(explained(capture("g0"), capture("g1")));
+  // The stream's device is that of the graph, whoever adds the nodes; a graph that is captured into has its own.
+  EXPECT_TRUE(explained(by_hand, capture("g1", "", " by_hand")));
+  EXPECT_FALSE(explained(capture("g0"), capture("g1", "", " by_hand")));
+  EXPECT_FALSE(explained(by_hand, "graph g1\n" + capture("g1", " into=g1")));
 }
 
 // The harness fills buffers by the null stream.

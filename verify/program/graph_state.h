@@ -44,6 +44,7 @@ struct GraphState {
   std::map<Id, std::uint32_t> objects;    // user objects, and how many references to each it holds
   std::uint64_t edges_taken = 0;          // edges that were removed, whether they were added again or not
   Id above = 0;                           // above the names of all nodes that it ever had
+  Id device = 0;                          // of the stream that captured it; else the device that was current: the first
   bool edited = false;                    // its own nodes were set or patched: a strategy may have recorded it again
 
   void add(NodeState node);

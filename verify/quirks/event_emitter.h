@@ -136,6 +136,23 @@ class EventEmitter {
       return n.child != nullptr && inside(*n.child, level + 1);
     });
   }
+  // A node that is added to `graph` by hand.
+  bool added(const GraphState& graph, std::size_t dependencies, const NodeParams& params, NodeForm form) {
+    set_op("add");
+    about(graph);
+    set(k_dependencies, dependencies);
+    set(k_generic, form == NodeForm::kGeneric);
+    set(k_driver, form == NodeForm::kDriver);
+    set(k_names_freed_memory, names_freed_memory(state, params));
+    if (const auto* freed = std::get_if<MemoryFreeParams>(&params)) memory_of_free_node(graph, freed->buffer);
+    const auto* child = std::get_if<ChildParams>(&params);
+    return node(params, child == nullptr ? nullptr : state.graph(child->graph), nullptr, 0);
+  }
+  // A node that is added by hand to the graph that the stream captures into, behind what the stream captured last.
+  bool added_to_capture(Id stream, const NodeParams& params) {
+    const CaptureState& capture = *state.capture_of(stream);
+    return added(capture.graph, capture.behind.at(stream).size(), params, NodeForm::kTyped);
+  }
   bool node(const NodeParams& params, const GraphState* child, const NodeState* before, int level) {
     Event event = base_;
     event.set(k_level, level);
@@ -144,6 +161,17 @@ class EventEmitter {
   }
 
  private:
+  void memory_of_free_node(const GraphState& graph, Id buffer) {
+    const std::optional<Id> origin = state.buffer(buffer)->graph;  // none: the capture that frees it allocates it
+    const GraphState& allocates = origin ? *state.graph(*origin) : graph;
+    // Where a graph is recorded again, its memory belongs to a graph that ends with the executable graph.
+    const bool ended = origin && in_place_too && std::ranges::none_of(state.execs(), [origin](const auto& entry) {
+                         return entry.second.alive && entry.second.origin == *origin;
+                       });
+    set(k_handle_gone, (origin && !allocates.alive) || ended);
+    const NodeState* allocation = allocation_of(allocates, buffer);
+    set(k_captured_memory, allocation != nullptr && allocation->captured);
+  }
   void stream_of_capture(Id id) {
     stream(id);
     const CaptureState* capture = state.capture_of(id);

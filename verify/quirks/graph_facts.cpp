@@ -45,6 +45,7 @@ constexpr Fact kFacts[] = {
     {Attribute::k_copies_moved, of_state<copies_moved_in>},
     {Attribute::k_copies_to_pageable, of_state<copies_to_pageable_in>},
     {Attribute::k_memory_nodes, of_graph<memory_nodes_in>},
+    {Attribute::k_allocation_nodes, of_graph<allocation_nodes_in>},
     {Attribute::k_frees_for_another, of_graph<frees_for_another>},
     {Attribute::k_freed_by_program, of_state<freed_by_program_in>},
     {Attribute::k_nodes_off_first_device, of_graph<nodes_off_first_device_in>},
@@ -225,10 +226,6 @@ std::uint64_t nodes_off_first_device_in(const GraphState& graph) {
   });
 }
 
-std::uint64_t captured_off_first_device_in(const GraphState& graph) {
-  return count_in(graph, [](const NodeState& node) { return node.captured && node.added_on != 0; });
-}
-
 const NodeState* allocation_of(const GraphState& graph, Id buffer) {
   const auto at = std::ranges::find_if(graph.nodes, [buffer](const NodeState& node) {
     const auto* allocated = std::get_if<MemoryAllocParams>(&node.params);
@@ -244,11 +241,18 @@ bool frees_for_another(const GraphState& graph) {
          });
 }
 
-std::uint64_t memory_nodes_in(const GraphState& graph) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(graph.nodes, [](const NodeState& node) {
-    return std::holds_alternative<MemoryAllocParams>(node.params) ||
-           std::holds_alternative<MemoryFreeParams>(node.params);
-  }));
+template <class... Params>
+static std::int64_t nodes_with(const GraphState& graph) {
+  return std::ranges::count_if(
+      graph.nodes, [](const NodeState& node) { return (std::holds_alternative<Params>(node.params) || ...); });
+}
+
+std::int64_t memory_nodes_in(const GraphState& graph) {
+  return nodes_with<MemoryAllocParams, MemoryFreeParams>(graph);
+}
+
+std::int64_t allocation_nodes_in(const GraphState& graph) {
+  return nodes_with<MemoryAllocParams>(graph);
 }
 
 std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph) {

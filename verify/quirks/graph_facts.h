@@ -27,7 +27,8 @@ namespace verify {
 // Whether it frees memory that another graph allocated.
 [[nodiscard]] bool frees_for_another(const GraphState& graph);
 // Allocation and free nodes of the graph.
-[[nodiscard]] std::uint64_t memory_nodes_in(const GraphState& graph);
+[[nodiscard]] std::int64_t memory_nodes_in(const GraphState& graph);
+[[nodiscard]] std::int64_t allocation_nodes_in(const GraphState& graph);
 // The most that the memory of a copy moved, and the number of copies to pageable memory, at any depth.
 [[nodiscard]] std::uint32_t copies_moved_in(const State& state, const GraphState& graph);
 [[nodiscard]] std::uint64_t copies_to_pageable_in(const State& state, const GraphState& graph);
@@ -46,8 +47,6 @@ namespace verify {
 [[nodiscard]] std::uint64_t rows_off_current_device_in(const GraphState& whole, Id home);
 // Nodes at any depth that are of another device than the first.
 [[nodiscard]] std::uint64_t nodes_off_first_device_in(const GraphState& graph);
-// Nodes at any depth that a stream of another device than the first captured.
-[[nodiscard]] std::uint64_t captured_off_first_device_in(const GraphState& graph);
 
 // The numbers about one graph that an event has. Each takes a walk over the nodes, so that a program that adds many
 // nodes would take their square: a number is counted once, when somebody asks for it.

@@ -46,6 +46,7 @@ void apply(State& state, const BeginCapture& c) {
   capture.mode = c.mode;
   capture.thread = c.thread;
   capture.into = c.into;
+  capture.graph.device = state.device_of_stream(c.stream);
   if (c.into) capture.graph = parts.graphs.graphs.at(*c.into);
   std::vector<std::uint32_t>& behind = capture.behind[c.stream];
   for (const Id node : c.after) behind.push_back(static_cast<std::uint32_t>(capture.graph.index_of(node)));

@@ -71,9 +71,8 @@ bool describe_events(EventEmitter& out, const Update& c) {
   out.set(k_edges_taken_differ, exec->graph.edges_taken != graph->edges_taken);
   if (graph->edited) out.set(k_edges_taken, exec->graph.edges_taken);
   out.set(k_same_node_count, nodes_of(exec->graph) == nodes_of(*graph));
-  const std::uint64_t captured_away = captured_off_first_device_in(*graph);
-  out.set(k_captured_off_first_device, captured_away);
-  out.set(k_captured_off_first_device_differs, captured_away != captured_off_first_device_in(exec->graph));
+  out.set(k_captured_off_first_device, graph->device != 0);
+  out.set(k_captured_off_first_device_differs, graph->device != exec->graph.device);
   out.about(*graph);
   return out.in_each_way("update", [&](Op) { return out.emit() || out.pairs(*graph, &exec->graph, 0); });
 }

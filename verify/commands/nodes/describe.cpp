@@ -6,26 +6,7 @@
 namespace verify {
 
 bool describe_events(EventEmitter& out, const AddNode& c) {
-  const GraphState* graph = out.state.graph(c.graph);
-  out.set_op("add");
-  out.about(*graph);
-  out.set(k_dependencies, c.after.size());
-  out.set(k_generic, c.form == NodeForm::kGeneric);
-  out.set(k_driver, c.form == NodeForm::kDriver);
-  out.set(k_names_freed_memory, names_freed_memory(out.state, c.params));
-  if (const auto* freed = std::get_if<MemoryFreeParams>(&c.params)) {
-    const Id origin = *out.state.buffer(freed->buffer)->graph;
-    const GraphState& allocates = *out.state.graph(origin);
-    // Where a graph is recorded again, its memory belongs to a graph that ends with the executable graph.
-    const bool ended = out.in_place_too && std::ranges::none_of(out.state.execs(), [origin](const auto& entry) {
-                         return entry.second.alive && entry.second.origin == origin;
-                       });
-    out.set(k_handle_gone, !allocates.alive || ended);
-    const NodeState* allocation = allocation_of(allocates, freed->buffer);
-    out.set(k_captured_memory, allocation != nullptr && allocation->captured);
-  }
-  const auto* child = std::get_if<ChildParams>(&c.params);
-  return out.node(c.params, child == nullptr ? nullptr : out.state.graph(child->graph), nullptr, 0);
+  return out.added(*out.state.graph(c.graph), c.after.size(), c.params, c.form);
 }
 
 bool describe_events(EventEmitter& out, const SetNode& c) {

@@ -4,6 +4,7 @@
 namespace verify {
 
 bool describe_events(EventEmitter& out, const MallocAsync& c) {
+  if (c.by_hand) return out.added_to_capture(c.stream, MemoryAllocParams{c.buffer, c.bytes});
   out.set_op("malloc_async");
   out.stream(c.stream);
   out.set(k_fits, out.state.parts().memory.room_for(c.bytes) != Room::kNone);
@@ -17,6 +18,13 @@ bool describe_events(EventEmitter& out, const MallocAsync& c) {
   out.set(k_freed_by_other_stream, given_again(true));
   out.set(k_freed_after_waited_event, given_again(false));
   return out.emit();
+}
+
+bool describe_events(EventEmitter& out, const FreeAsync& c) {
+  if (c.by_hand) return out.added_to_capture(c.stream, MemoryFreeParams{c.buffer});
+  out.set_op("free_async");
+  out.stream(c.stream);
+  return out.about_buffer(c.buffer);
 }
 
 }  // namespace verify

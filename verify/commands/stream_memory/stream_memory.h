@@ -40,12 +40,13 @@ struct FreeAsync {
         "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
         "stream's memory ends with it. On a stream that captures it becomes a free node, of memory that a launched "
         "graph allocated, or of that capture and behind everything that names it; `by_hand` adds it as `on` does.",
-        kDrawnByHand, kDescribedByFields, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
+        kDrawnByHand, kDescribedByHand, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
         NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true},
         FlagKey{"by_hand", &FreeAsync::by_hand, "free by hand in a capture"});
   }
   bool operator==(const FreeAsync&) const = default;
 };
+bool describe_events(EventEmitter& out, const FreeAsync& c);
 // hipMemPoolCreate; or a name for the device's default pool, which exists already.
 struct DeclarePool {
   Id pool = 0;

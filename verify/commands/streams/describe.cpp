@@ -9,6 +9,7 @@ bool describe_events(EventEmitter& out, const DeclareStream& /*command*/) {
 }
 
 bool describe_events(EventEmitter& out, const Enqueue& c) {
+  if (c.by_hand) return out.added_to_capture(c.stream, c.params);
   out.set_op("on");
   out.stream(c.stream);
   out.set(k_host_waits, c.wait);
