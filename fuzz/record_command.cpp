@@ -254,10 +254,7 @@ int run(const RecordCommand& command) {
   const verify::Environment settings = runtime_settings(header);
   int worst = kAgreed;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    const RecordedProgram program =
-        program_of_log(read_all(logs[i]),
-                       {fmt::format("recorded by hgcheck {} from: {}", command.version, words), "it ended with " + how},
-                       runtime_settings());
+    const RecordedProgram program = program_of_log(read_all(logs[i]), header, settings);
     worst = std::max(worst, write_program(program, numbered(command.output, i)));
   }
   return worst;
