@@ -23,7 +23,7 @@ constexpr BadLine kBadLines[] = {
     {"buffer b0 64", "buffer c0 64", 8, "b0"},
     {"buffer b0 64", "buffer b 64", 9, "number"},
     {"buffer b0 64", "buffer b0x 64", 9, "0x"},
-    {"buffer b9999 64", "buffer b10000 64", 9, "9999"},
+    {"buffer b99999 64", "buffer b100000 64", 9, "99999"},
     {"buffer b0 64", "buffer b0", 10, "size"},
     {"buffer b0 64", "buffer b0 0", 11, "one byte"},
     {"buffer b0 64", "buffer b0 6a", 11, "6a"},

@@ -102,23 +102,25 @@ TEST(Blocks, HaveCommandsAndDoNotNest) {
 
 TEST(Blocks, HaveBounds) {
   const auto with_names = [](int rounds) {
-    return parse_error_of("repeat " + std::to_string(rounds) + "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n");
+    return parse_error_of("buffer b89999 64\nrepeat " + std::to_string(rounds) +
+                          "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n");
   };
   const std::string error =
-      "p:2:1: all rounds of the blocks together have more than 100000 commands, or name objects past 9999";
-  EXPECT_EQ(with_names(5000), "");
-  EXPECT_EQ(with_names(5001), error);
+      ":1: all rounds of the blocks together have more than 100000 commands, or name objects past 99999";
+  EXPECT_EQ(with_names(5001), "");
+  EXPECT_EQ(with_names(5002), "p:3" + error);
   std::string commands;
   for (int i = 0; i < 10; ++i) commands += "sync device\n";
   EXPECT_EQ(parse_error_of("repeat 10000\n" + commands + "end\n"), "");
-  EXPECT_EQ(parse_error_of("repeat 10000\n" + commands + "sync device\nend\n"), error);
+  EXPECT_EQ(parse_error_of("repeat 10000\n" + commands + "sync device\nend\n"), "p:2" + error);
 }
 
 TEST(Blocks, AreNamedWhereTheyExceedABound) {
   const auto line_of = [](const std::string& commands) { return parse_error_of(commands).substr(0, 6); };
   const std::string names = "\nbuffer b0 64\nbuffer b1 64\nfree b0\nfree b1\nend\n";
-  EXPECT_EQ(line_of("repeat 5001" + names + "repeat 2\nsync device\nend\n"), "p:2:1:");
-  EXPECT_EQ(line_of("repeat 2\nsync device\nend\n\n# a comment\nrepeat 5001" + names), "p:7:1:");
+  const std::string high = "buffer b89999 64\n";
+  EXPECT_EQ(line_of(high + "repeat 5002" + names + "repeat 2\nsync device\nend\n"), "p:3:1:");
+  EXPECT_EQ(line_of(high + "repeat 2\nsync device\nend\n\n# a comment\nrepeat 5002" + names), "p:8:1:");
   std::string full = "repeat 10000\n";
   for (int i = 0; i < 10; ++i) full += "sync device\n";
   EXPECT_EQ(line_of(full + "end\nsync device\n"), "p:14:1");
