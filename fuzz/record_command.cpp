@@ -204,7 +204,7 @@ verify::Environment runtime_settings(std::vector<std::string>& left_out) {
     if (variable && verify::is_runtime_setting(variable->first)) {
       settings.insert(*variable);
     } else if (std::ranges::any_of(kPrefixes, begins)) {
-      left_out.push_back(fmt::format("not recorded: environment {}", text.substr(0, text.find('='))));
+      left_out.push_back(fmt::format("it had the variable {}, which is not kept", text.substr(0, text.find('='))));
     }
   }
   return settings;

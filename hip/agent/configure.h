@@ -3,9 +3,9 @@
  * The library is loaded by AMD's runtime; a program that wants other options than the defaults finds these functions
  * with dlsym before its first HIP call. hgagent_configure takes effect
  *   - for everything, when it is called before hsa_init (that is, before the first HIP call);
- *   - afterwards for schedule_seed, max_delay_us, instruction_budget, tell_of_faults, device_memory_bytes and the
- *     fail_* counts; the others must be the same as before, or no option changes and the result is not 0.
- * All functions may be called from any thread. No environment variable is read.
+ *   - afterwards for schedule_seed, max_delay_us, max_delays, instruction_budget, tell_of_faults,
+ *     device_memory_bytes and the fail_* counts; the others must be the same as before, or no option changes and the
+ * result is not 0. All functions may be called from any thread. No environment variable is read.
  */
 #ifndef HGCHECK_HIP_AGENT_CONFIGURE_H
 #define HGCHECK_HIP_AGENT_CONFIGURE_H
@@ -42,6 +42,9 @@ typedef struct hgagent_options {
   uint64_t fail_signal;
   uint64_t fail_code_object;
   uint64_t device_memory_bytes; /* of each agent, virtual memory's handles included; allocations beyond it fail */
+  /* Deliberate delays until the next hgagent_configure, of all threads together; 0: no bound. Time decides which
+   * thread has the last ones. */
+  uint64_t max_delays;
 } hgagent_options;
 
 enum hgagent_counter {

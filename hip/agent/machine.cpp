@@ -80,7 +80,7 @@ int Machine::configure(const hgagent_options& options) {
     if (options.compute_units != options_.compute_units) return 7;
   }
   options_ = options;
-  schedule_.configure(options.schedule_seed, options.max_delay_us);
+  schedule_.configure(options.schedule_seed, options.max_delay_us, options.max_delays);
   faults_.tell_always(options.tell_of_faults != 0);
   budget_.store(options.instruction_budget, std::memory_order_relaxed);
   device_memory_.store(options.device_memory_bytes, std::memory_order_relaxed);

@@ -21,10 +21,12 @@ constexpr u64 kGolden = 0x9e3779b97f4a7c15;
 
 }  // namespace
 
-void Schedule::configure(u64 seed, u32 max_delay_us) {
+void Schedule::configure(u64 seed, u32 max_delay_us, u64 max_delays) {
   seed_.store(seed, std::memory_order_relaxed);
   max_delay_us_.store(max_delay_us, std::memory_order_relaxed);
-  delays_left_.store(kMostDelays, std::memory_order_relaxed);
+  constexpr u64 kNoBound = u64{1} << 62;
+  delays_left_.store(static_cast<i64>(max_delays == 0 ? kNoBound : std::min(max_delays, kNoBound)),
+                     std::memory_order_relaxed);
 }
 
 u64 Schedule::Stream::next() {

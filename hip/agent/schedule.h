@@ -3,9 +3,7 @@
 // Every decision is a function of the seed, of the caller (a queue, an engine, the handlers' thread) and of the number
 // of the packet, copy or call to decide on, never of time. The candidates may depend on time: the packets that a queue
 // already sees, the copies that are ready. With seed 0 nothing is delayed and nothing is reordered.
-// One exception: after kMostDelays delays of all threads together there are no more until the next configure(), and
-// time decides which thread has the last ones. A graph of thousands of nodes would wait for a second at each launch.
-// Orders are chosen all the same.
+// One exception: where delays are bounded, time decides which thread has the last ones. Orders are chosen all the same.
 #pragma once
 
 #include "hip/agent/types.h"
@@ -15,8 +13,8 @@ namespace agent {
 
 class Schedule {
  public:
-  static constexpr i64 kMostDelays = 400;
-  void configure(u64 seed, u32 max_delay_us);
+  // `max_delays`: so many delays until the next configure(); 0: no bound.
+  void configure(u64 seed, u32 max_delay_us, u64 max_delays);
   [[nodiscard]] bool on() const { return seed_.load(std::memory_order_relaxed) != 0; }
 
   // The decisions of one thread of the agent.

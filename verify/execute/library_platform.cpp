@@ -22,6 +22,7 @@ namespace {
 
 // The most wave instructions of one launch: some hundred times the number in the largest kernel of a valid program, and
 // a few seconds of the interpreter's time.
+constexpr std::uint64_t kMaxDelays = 400;  // of a program: a graph of thousands of nodes would wait for seconds
 constexpr std::uint64_t kInstructionBudget = std::uint64_t{1} << 28;
 
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
@@ -177,6 +178,7 @@ void LibraryPlatform::find_agent() {
   agent_ = {configure, counters, last_fault, begin, signature, {}, 0};
   defaults(&agent_.options);
   agent_.options.instruction_budget = kInstructionBudget;
+  agent_.options.max_delays = kMaxDelays;
 }
 
 // The model's own library gets as many devices as any program asks for; other libraries keep their number of devices.
