@@ -53,7 +53,7 @@ struct CampaignOptions {
 inline constexpr double kMaxPoisonedShare = 0.01;
 inline constexpr double kMaxDiscardedShare = 0.01;
 inline constexpr std::size_t kMaxFindings = 1000;  // causes that are kept; further causes are only counted
-inline constexpr unsigned kMaxUnclear = 20;        // programs of other verdicts that are written beside the findings
+inline constexpr unsigned kMaxUnclear = 20;        // programs of each other verdict that are written beside findings
 
 struct Progress {
   double seconds = 0;

@@ -63,8 +63,8 @@ void Found::note_accepted(const Cause& cause) {
 
 void Found::keep_unclear(const std::string& kind, const std::string& reason, std::uint64_t index,
                          const std::string& program) {
-  if (options_.report.empty() || unclear_ >= kMaxUnclear) return;
-  ++unclear_;
+  if (options_.report.empty()) return;
+  if (unsigned& written = unclear_[kind]; ++written > kMaxUnclear) return;
   const auto path = std::filesystem::path(options_.report) / fmt::format("{}-{:06}.program", kind, index);
   write_program(path.string(), fmt::format("# {}\n{}", reason, verify::print_program(program_of(index, program))));
 }

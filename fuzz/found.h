@@ -113,8 +113,8 @@ class Found {
   std::deque<std::size_t> waiting_;              // findings to be shrunk
   std::vector<std::size_t> news_;                // findings to be announced
   Child shrinking_;
-  std::size_t shrunk_finding_ = 0;  // the finding that `shrinking_` shrinks
-  unsigned unclear_ = 0;            // programs of other verdicts that were written
+  std::size_t shrunk_finding_ = 0;           // the finding that `shrinking_` shrinks
+  std::map<std::string, unsigned> unclear_;  // by verdict: programs without a finding that asked to be written
   bool fault_found_ = false;
 };
 
