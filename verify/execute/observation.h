@@ -100,6 +100,7 @@ struct Observation {
   std::uint64_t patches = 0, fallbacks = 0;
   std::vector<std::size_t> patched_in_place;  // steps whose patch was in place, without an injected failure, in order
   std::uint64_t failures_fired = 0;           // injected failures that came true
+  bool spoils_process = false;                // the runtime may keep state that the next program would meet
   std::string unsupported;                    // the function that the runtime lacks, or empty
   std::string harness_error;                  // the executor could not go on; nothing can be concluded
   // How the subject's process ended when it did not reach the program's end, and the step that it was in. Statuses end

@@ -30,7 +30,11 @@ void Captures::ran(const Command& command, const StepStatus& status, bool fired)
       run_.detectors.count(PropertyId::kP7);
   }
   const std::size_t before = state_->captures().size();
+  const auto* end = std::get_if<EndCapture>(&command);
+  const CaptureState* ending = end != nullptr && status.code != 0 ? of(end->stream) : nullptr;
+  if (ending != nullptr) note_failed(*ending);
   state_->apply(command);
+  note_invalid();
   if (state_->captures().size() >= before) return;
   std::erase_if(open_, [this](const auto& entry) {
     const auto& live = state_->captures();
@@ -42,6 +46,20 @@ void Captures::ran_in_threads(std::span<const Step> block) {
   for (const Step& step : block) {
     for (std::uint32_t k = 0; state_ && k < repeats_that_matter(step); ++k) state_->apply(step.command);
   }
+  if (state_) note_invalid();
+}
+
+void Captures::note_invalid() {
+  for (const CaptureState& capture : state_->captures()) {
+    if (!capture.valid) note_failed(capture);
+  }
+}
+
+void Captures::note_failed(const CaptureState& capture) {
+  const bool outlives =
+      state_->per_thread(capture.origin) ||
+      std::ranges::any_of(capture.behind, [this](const auto& s) { return state_->per_thread(s.first); });
+  run_.observation.spoils_process = run_.observation.spoils_process || outlives;
 }
 
 void Captures::add(Id stream, hip::RecordedNode node) {
@@ -154,6 +172,7 @@ void Captures::abandon(const CaptureState& capture) {
   hipGraph_t graph = nullptr;
   const hip::Status ended =
       run_.on_thread(capture.thread, [&] { return hip::call<&hip::Api::hipStreamEndCapture>(api, stream, &graph); });
+  if (!ended) note_failed(capture);
   if (ended && graph != nullptr && !capture.into) strays_.push_back(graph);
   if (capture.into) run_.graphs[*capture.into].spoiled = true;
 }

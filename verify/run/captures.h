@@ -92,6 +92,10 @@ class Captures {
   };
   [[nodiscard]] static hip::Result<Behind> behind(const hip::Api& api, hipStream_t stream);
   [[nodiscard]] hipGraphNode_t last_node(hipStream_t stream) const;
+  void note_invalid();
+  // Notes a capture that failed on the per-thread stream. Runtimes may keep the stream invalid, or keep the capture's
+  // last nodes (findings failed-capture-lingers and capture-after-failed-capture), and the stream outlives the program.
+  void note_failed(const CaptureState& capture);
   void abandon(const CaptureState& capture);
   void reset_mode(Id thread);
 

@@ -119,7 +119,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   }
   RunResult result = process.run(request, seconds_for_nodes(program));
   // After a fault the device's answers mean nothing: the next program gets another process.
-  if (!result.observation.notes.fault.empty()) process.stop();
+  if (!result.observation.notes.fault.empty() || result.observation.spoils_process) process.stop();
   return result;
 }
 
