@@ -16,6 +16,8 @@ namespace verify::race {
 [[nodiscard]] Scenario stabiliser_scenario();
 [[nodiscard]] Scenario stable_buffers_scenario();
 [[nodiscard]] Scenario capture_modes_scenario();
+[[nodiscard]] Scenario graph_nodes_scenario();
+[[nodiscard]] Scenario graph_launches_scenario();
 
 // Takes the errors that a system reports and that the scenario expects.
 inline hip::ErrorSink no_sink() {
