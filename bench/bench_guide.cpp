@@ -77,7 +77,7 @@ Counts run(fuzz::Setup& setup, Way way, std::uint64_t seed, double seconds) {
   for (std::uint64_t index = 0; fuzz::seconds_since(begun) < seconds; ++index) {
     const fuzz::SharedCorpus::Draw draw = shared ? shared->draw(index) : fuzz::SharedCorpus::Draw{false, kSize};
     const verify::Program program =
-        fuzz::program_of(corpus, seed, index, setup.generator(draw.size, index), draw.mutant);
+        fuzz::program_of(corpus, seed, index, setup.generator(draw.size, seed, index), draw.mutant);
     verify::JudgeOptions checks = fuzz::campaign_checks(index);
     checks.signature = true;
     const verify::Judgement judgement = setup.judge().judge(program, checks);

@@ -35,7 +35,7 @@ void judge(benchmark::State& state, const std::string& subject) {
   if (!setup) return;
   std::uint64_t index = 0;
   for (auto _ : state) {
-    const verify::Program program = verify::campaign_program(kSeed, index, setup->generator(kSize, index));
+    const verify::Program program = verify::campaign_program(kSeed, index, setup->generator(kSize, kSeed, index));
     benchmark::DoNotOptimize(setup->judge().judge(program, fuzz::campaign_checks(index)));
     index = (index + 1) % kPrograms;
   }

@@ -89,7 +89,8 @@ std::vector<std::string> nodes_at_fault(const verify::Program& program, const ve
 bool meets(const verify::Program& program, const verify::QuirkSet& quirk, verify::StrategyKind strategy) {
   verify::State state;
   for (const verify::Step& step : program.steps) {
-    if (quirk.triggered(state, step.command, strategy, step.in.thread) != nullptr) return true;
+    const verify::Environment& environment = program.setting.environment;
+    if (quirk.triggered(state, step.command, strategy, step.in.thread, environment) != nullptr) return true;
     state.apply(step.command);
   }
   return false;

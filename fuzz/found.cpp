@@ -77,7 +77,8 @@ bool Found::wanted(const std::string& property) const {
 verify::Program Found::program_of(std::uint64_t index, const std::string& text) const {
   if (std::optional<verify::Program> told = text.empty() ? std::nullopt : parse_valid(text)) return std::move(*told);
   if (index >= kFirstCostProgram) return cost_program(options_.seed, index - kFirstCostProgram);
-  return fuzz::program_of(corpus_, options_.seed, index, setup_.generator(options_.size, index), is_mutant(index));
+  return fuzz::program_of(corpus_, options_.seed, index, setup_.generator(options_.size, options_.seed, index),
+                          is_mutant(index));
 }
 
 verify::Finding Found::unshrunk(const Cause& cause) {

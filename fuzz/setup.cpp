@@ -88,7 +88,7 @@ void Setup::know_quirks() {
   judge_.know_of_baseline(known_[1].quirks, known_[1].strategy);
 }
 
-verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t index) const {
+verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t seed, std::uint64_t index) const {
   verify::GeneratorOptions options;
   options.size = size;
   options.system_devices = subject_->system_devices();
@@ -100,9 +100,10 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t inde
   }
   const auto none = [](const Known& known) { return known.quirks.empty(); };
   if (std::ranges::all_of(known_, none) || index % kMeetQuirksEvery == 0) return options;
-  options.avoid = [this](const verify::State& state, const verify::Command& command, verify::Id thread) {
+  options.avoid = [this, environment = verify::campaign_environment(environments_, seed, index)](
+                      const verify::State& state, const verify::Command& command, verify::Id thread) {
     return std::ranges::any_of(known_, [&](const Known& known) {
-      return known.quirks.triggered(state, command, known.strategy, thread) != nullptr;
+      return known.quirks.triggered(state, command, known.strategy, thread, environment) != nullptr;
     });
   };
   return options;

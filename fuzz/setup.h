@@ -56,7 +56,7 @@ class Setup {
   [[nodiscard]] bool starts_slowly() const { return subject_->starts_slowly(); }
   // The generator options for the campaign's program `index`. Most programs avoid the known quirks of the subject's
   // release, so that the behaviour behind them is tested.
-  [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t index) const;
+  [[nodiscard]] verify::GeneratorOptions generator(std::uint32_t size, std::uint64_t seed, std::uint64_t index) const;
 
  private:
   Setup(SetupOptions options, std::unique_ptr<verify::Subject> subject, std::unique_ptr<verify::Subject> baseline)

@@ -103,7 +103,8 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     const SharedCorpus::Draw draw = shared ? shared->draw(index) : SharedCorpus::Draw{is_mutant(index), options.size};
     const std::optional<verify::Program> told = place_again ? told_program(options) : std::nullopt;
     const verify::Program program =
-        told ? *told : program_of(corpus, options.seed, index, setup.generator(draw.size, index), draw.mutant);
+        told ? *told
+             : program_of(corpus, options.seed, index, setup.generator(draw.size, options.seed, index), draw.mutant);
     place_again.reset();
     if (shared) tell(pipe_end, {{"kind", "judging"}, {"program", verify::print_program(program)}});
     const std::uint64_t generated = steady_ns();

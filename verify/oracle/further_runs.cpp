@@ -191,7 +191,7 @@ void FurtherRuns::every_order() {
 void FurtherRuns::however_built() {
   const std::size_t steps = program_.steps.size();
   const Avoid known = [this](const State& state, const Command& command, Id thread) {
-    return pairs_.is_known(state, command, thread);
+    return pairs_.is_known(state, command, thread, program_.setting.environment);
   };
   for (const Variant& variant : equal_variants(program_, known)) {
     RunOptions options;

@@ -76,9 +76,10 @@ class PairRunner {
                                      const std::optional<Divergence>& reverse) const;
   [[nodiscard]] const Quirk* explain(const Program& program, const Observation& expected,
                                      const Observation& observed) const;
-  // Whether the command of that thread triggers a quirk of the subject in that state.
-  [[nodiscard]] bool is_known(const State& state, const Command& command, Id thread) const {
-    return known_.quirks.triggered(state, command, known_.strategy, thread) != nullptr;
+  // Whether the command of that thread triggers a quirk of the subject in that state of a program.
+  [[nodiscard]] bool is_known(const State& state, const Command& command, Id thread,
+                              const Environment& environment) const {
+    return known_.quirks.triggered(state, command, known_.strategy, thread, environment) != nullptr;
   }
 
  private:

@@ -120,6 +120,9 @@ std::optional<std::string> flaw_of(const Quirk& quirk) {
     if (!effect_of(word)) flaw = fmt::format("'{}' is no effect", word);
   });
   if (!any) return "there is no effect";
+  split(quirk.environment, ' ', [&](std::string_view variable) {
+    if (!parse_variable(variable)) flaw = fmt::format("'{}' is no variable with a value", variable);
+  });
   return flaw;
 }
 
@@ -159,18 +162,31 @@ QuirkSet::QuirkSet(std::string_view release, std::span<const Quirk> catalogue) {
   for (const Quirk& quirk : catalogue) {
     if (!quirk.releases.has(release)) continue;
     assert(!flaw_of(quirk));
-    compiled_.push_back({&quirk, QuirkParser{}.triggers(quirk.triggers),
+    compiled_.push_back({&quirk,
+                         QuirkParser{}.triggers(quirk.triggers),
                          quirk.effects.find(kCorrupts) != std::string_view::npos,
-                         quirk.effects.find(kLaterIs) != std::string_view::npos, !only_grows(quirk)});
+                         quirk.effects.find(kLaterIs) != std::string_view::npos,
+                         !only_grows(quirk),
+                         {}});
+    split(quirk.environment, ' ',
+          [&](std::string_view variable) { compiled_.back().environment.insert(*parse_variable(variable)); });
   }
 }
 
-const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy, Id thread) const {
+bool QuirkSet::Compiled::shows_in(const Environment& of_program) const {
+  return std::ranges::all_of(environment, [&](const auto& variable) {
+    const auto stated = of_program.find(variable.first);
+    return stated != of_program.end() && stated->second == variable.second;
+  });
+}
+
+const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy, Id thread,
+                                 const Environment& environment) const {
   const Quirk* found = nullptr;
   if (empty()) return found;
   any_event(state, command, strategy, thread, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
-      if (!compiled.steered_around || !compiled.may_show(event, strategy)) continue;
+      if (!compiled.steered_around || !compiled.may_show(event, strategy) || !compiled.shows_in(environment)) continue;
       found = compiled.quirk;
       return true;
     }
@@ -210,7 +226,8 @@ bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   return any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
     return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
       return std::ranges::any_of(compiled_, [&](const Compiled& compiled) {
-        return compiled.corrupts && compiled.may_show(event, strategy, several);
+        return compiled.corrupts && compiled.shows_in(program.setting.environment) &&
+               compiled.may_show(event, strategy, several);
       });
     });
   });
@@ -220,7 +237,8 @@ const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, co
   std::vector<const Compiled*> candidates;
   const bool several = devices_needed(program) > 1;
   for (const Compiled& compiled : compiled_) {
-    if (shows_as(*compiled.quirk, divergence)) candidates.push_back(&compiled);
+    if (shows_as(*compiled.quirk, divergence) && compiled.shows_in(program.setting.environment))
+      candidates.push_back(&compiled);
   }
   if (candidates.empty()) return nullptr;
   const Quirk* found = nullptr;

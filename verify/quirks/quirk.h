@@ -43,6 +43,7 @@ struct Quirk {
   StrategyKind strategy;     // under which the finding's program shows it
   std::string_view triggers;
   std::string_view effects;
+  std::string_view environment;  // "NAME=VALUE ...": shows only in programs that state these variables; or empty
   GoneAround gone_around;
   std::string_view documented;  // the behaviour in HIP's documentation, or CUDA's
   std::string_view happens;
@@ -72,9 +73,9 @@ class QuirkSet {
   QuirkSet(std::string_view release, std::span<const Quirk> catalogue);
 
   [[nodiscard]] bool empty() const { return compiled_.empty(); }
-  // The quirk that `command` may show in `state`, or null; `thread`: as for any_event().
-  [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy,
-                                       Id thread) const;
+  // The quirk that `command` may show in `state`, or null; `thread`: as for any_event(). `environment`: the program's.
+  [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy, Id thread,
+                                       const Environment& environment = {}) const;
   // The quirk that explains how `program` first diverged, or null.
   [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const;
   // Whether `program` holds a trigger of a quirk that corrupts its process.
@@ -95,6 +96,8 @@ class QuirkSet {
     bool corrupts = false;
     bool later = false;  // a status of a later command counts
     bool steered_around = true;
+    Environment environment;  // as Quirk::environment
+    [[nodiscard]] bool shows_in(const Environment& of_program) const;
     // Whether the quirk explains anything under the strategy.
     [[nodiscard]] bool counts(StrategyKind strategy, bool several_devices = false) const {
       if (strategy != StrategyKind::kCareful && strategy != StrategyKind::kCommandBuffer) return true;
