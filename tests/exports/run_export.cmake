@@ -64,7 +64,10 @@ endif()
 if(text MATCHES "hipSetDevice\\([1-9]")
   set(AGENTS 2)
 endif()
-run_until_shown(status output ${CAPSULES}/${release}/bin/run --agent ${AGENT} ${binary})
+# An exported file does not start without the variables that its program states.
+file(STRINGS ${PROGRAM} variables REGEX "^environment ")
+list(TRANSFORM variables REPLACE "^environment " "")
+run_until_shown(status output env ${variables} ${CAPSULES}/${release}/bin/run --agent ${AGENT} ${binary})
 if(FORM STREQUAL "catch2" AND NOT status STREQUAL "0" AND NOT status STREQUAL "2")
   return()  # a failed assertion, or the crash that is the finding
 elseif(CRASHES AND status MATCHES "fault|abort|error|llegal|exception")
