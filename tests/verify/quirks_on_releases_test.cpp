@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "hip/release_quirks.h"
-#include "new_ground.h"
 #include "releases.h"
 #include "verify/generate/generator.h"
 #include "verify/generate/scenario.h"
@@ -230,7 +229,7 @@ TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   const auto unhunted = [one_device = GetParam() != hip::kReleaseNames.front()](const Command& command) {
     Program alone;
     alone.steps.push_back({command});
-    return is_new_ground(command) || (one_device && devices_needed(alone) > 1);
+    return one_device && devices_needed(alone) > 1;
   };
   constexpr std::uint64_t kUnrepeated = 1;  // races that a fresh process did not show again: within the campaigns' cap
   for (const StrategyKind strategy : kStrategies) {
