@@ -13,7 +13,8 @@
 namespace fuzz {
 
 inline constexpr std::size_t kMaxFeatures = 512;
-inline constexpr std::size_t kMaxPairs = 8192;  // of operations and states
+inline constexpr std::size_t kMaxPairs = 8192;     // of operations and states
+inline constexpr std::size_t kMaxTriples = 65536;  // of an operation, a state, and the state before it
 inline constexpr std::size_t kVerdicts = 7;
 
 // Deals out the places of a shard's programs to its workers, in their order.
@@ -35,6 +36,7 @@ struct Board {
   std::array<Counter, verify::kProperties> exercised, violated;
   std::array<Counter, kMaxFeatures> features;
   std::array<Counter, kMaxPairs> pairs;
+  std::array<Counter, kMaxTriples> triples;
   Counter generate_ns, judge_ns;
 
   // Counts programs by their verdicts, because a worker may be killed between any two of its steps.

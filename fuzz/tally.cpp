@@ -49,9 +49,11 @@ void ProgramCounter::add(const verify::Program& program, const verify::Judgement
   std::ranges::fill(features_, 0);
   std::ranges::fill(pairs_, 0);
   verify::count_features(program, features_);
-  verify::count_pairs(program, pairs_);
+  triples_.clear();
+  verify::count_pairs(program, pairs_, &triples_);
   add_counts(features_, board.features);
   add_counts(pairs_, board.pairs);
+  for (const std::uint32_t triple : triples_) board.triples[triple].fetch_add(1, kRelaxed);
   board.commands.fetch_add(program.steps.size(), kRelaxed);
 }
 
@@ -61,6 +63,44 @@ static void sum_pairs(std::span<const Board* const> boards, verify::CampaignResu
     std::uint64_t count = 0;
     for (const Board* board : boards) count += board->pairs[i];
     if (pairs[i].why_not.empty()) result.states[pairs[i].operation][pairs[i].state] += count;
+  }
+}
+
+constexpr std::uint64_t kMostOfDigit = 9;
+
+void add_triples(verify::TripleCoverage& into, const std::string& digits) {
+  if (digits.size() > into.digits.size()) into.digits.resize(digits.size(), '0');
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    into.digits[i] = static_cast<char>(std::min<int>(into.digits[i] + digits[i] - '0', '0' + kMostOfDigit));
+  }
+}
+
+static void sum_triples(std::span<const Board* const> boards, verify::TripleCoverage& into) {
+  std::string digits(verify::coverage_triples().size(), '0');
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    std::uint64_t count = 0;
+    for (const Board* board : boards) count += board->triples[i];
+    digits[i] = static_cast<char>('0' + std::min(count, kMostOfDigit));
+  }
+  add_triples(into, digits);
+}
+
+// Digits of a version with other triples mean nothing here.
+static void describe_triples(verify::TripleCoverage& triples) {
+  constexpr std::size_t kRarest = 10;
+  const std::span<const verify::CoverageTriple> all = verify::coverage_triples();
+  triples.met = triples.possible = 0;
+  triples.rarest.clear();
+  if (triples.digits.size() != all.size()) return;
+  std::vector<std::size_t> met;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    triples.possible += all[i].excluded ? 0 : 1;
+    if (triples.digits[i] != '0') met.push_back(i);
+  }
+  triples.met = met.size();
+  std::ranges::stable_sort(met, {}, [&](std::size_t i) { return triples.digits[i]; });
+  for (std::size_t i = 0; i < met.size() && i < kRarest; ++i) {
+    triples.rarest.push_back(fmt::format("{} ({})", verify::name_of(all[met[i]]), triples.digits[met[i]]));
   }
 }
 
@@ -85,6 +125,8 @@ void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& re
     }
   }
   sum_pairs(boards, result);
+  sum_triples(boards, result.triples);
+  describe_triples(result.triples);
 }
 
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result) {
@@ -115,6 +157,7 @@ void add_boards(std::span<const Board* const> boards, Progress& progress) {
 verify::CampaignResult counts_alone(verify::CampaignResult result) {
   result.findings.clear();
   result.unreachable.clear();
+  result.triples = {result.triples.digits, 0, 0, {}};
   result.property_sentences.clear();
   result.sampling.clear();
   result.session = {};
@@ -126,6 +169,7 @@ void describe_checks(verify::CampaignResult& result) {
     result.properties.try_emplace(std::string(property.name));
     result.property_sentences[std::string(property.name)] = property.sentence;
   }
+  describe_triples(result.triples);
   for (const verify::CoveragePair& pair : verify::coverage_pairs()) {
     if (!pair.why_not.empty()) result.unreachable[pair.operation][pair.state] = pair.why_not;
   }

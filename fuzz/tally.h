@@ -27,6 +27,7 @@ class ProgramCounter {
 
  private:
   std::vector<std::uint64_t> features_, pairs_;
+  std::vector<std::uint32_t> triples_;
 };
 
 // Adds the workers' counts to the counts of earlier sessions.
@@ -36,7 +37,10 @@ void add_boards(std::span<const Board* const> boards, Progress& progress);
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result);
 // The result without findings and without texts that are the same for all campaigns of a version.
 [[nodiscard]] verify::CampaignResult counts_alone(verify::CampaignResult result);
-// Adds the texts again: the sentences of the properties, the rates of the checks, the pairs that no program shows.
+// Adds digits of triples, up to 9 each.
+void add_triples(verify::TripleCoverage& into, const std::string& digits);
+// Adds the texts again: the sentences of the properties, the rates of the checks, the pairs that no program shows, the
+// numbers of triples.
 void describe_checks(verify::CampaignResult& result);
 // Says in the result's messages which share exceeds its cap (kMaxPoisonedShare, ...).
 void check_caps(CampaignOutcome& outcome);

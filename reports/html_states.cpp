@@ -113,6 +113,15 @@ void write_reasons(HtmlWriter& page, const verify::CampaignResult& result) {
   close_table(page);
 }
 
+void write_triples(HtmlWriter& page, const verify::TripleCoverage& triples) {
+  if (triples.possible == 0) return;
+  page.element("p", fmt::format("{} of {} triples (operation, state, state before it) were met.", grouped(triples.met),
+                                grouped(triples.possible)));
+  page.open("details").element("summary", "The rarest triples that were met, and how often").open("ul");
+  for (const std::string& triple : triples.rarest) page.element("li", triple);
+  page.close().close().line();
+}
+
 }  // namespace
 
 void write_states(HtmlWriter& page, const verify::CampaignResult& result) {
@@ -128,6 +137,7 @@ void write_states(HtmlWriter& page, const verify::CampaignResult& result) {
   }
   page.element("p", fmt::format("{} of {} pairs that a program can show were met at least once.",
                                 grouped(pairs - holes), grouped(pairs)));
+  write_triples(page, result.triples);
   const std::map<std::string, Matrix> matrices = matrices_of(result);
   for (const auto& [object, matrix] : matrices) {
     // A matrix with holes is open, so that the holes are visible.

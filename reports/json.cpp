@@ -158,6 +158,13 @@ void describe(auto& file, Is<verify::Finding> auto& finding) {
   file.later_field("first", finding.first);
 }
 
+void describe(auto& file, Is<verify::TripleCoverage> auto& triples) {
+  file.field("digits", triples.digits);
+  file.field("met", triples.met);
+  file.field("possible", triples.possible);
+  file.field("rarest", triples.rarest);
+}
+
 void describe(auto& file, Is<verify::Moment> auto& moment) {
   file.time("seconds", moment.seconds);
   file.field("programs", moment.programs);
@@ -198,6 +205,7 @@ void describe(auto& file, Is<verify::CampaignResult> auto& result) {
   file.field("property_sentences", result.property_sentences);
   file.field("states", result.states);
   file.field("unreachable", result.unreachable);
+  file.later_field("triples", result.triples);
   file.field("reasons", result.reasons);
   file.field("sampling", result.sampling);
   file.field("costs", result.costs);

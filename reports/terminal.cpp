@@ -63,6 +63,9 @@ void write_holes(std::string& out, const verify::CampaignResult& result) {
   for (const auto& [feature, count] : result.coverage) {
     if (count == 0) add_line(out, "never generated: {}", feature);
   }
+  if (const verify::TripleCoverage& triples = result.triples; triples.possible != 0) {
+    add_line(out, "triples (operation, state, state before it): {} of {}", triples.met, triples.possible);
+  }
   for (const auto& [operation, states] : result.states) {
     for (const auto& [state, count] : states) {
       if (count == 0) add_line(out, "never generated: {} with {}", operation, state);

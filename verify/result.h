@@ -145,6 +145,13 @@ struct NodeWork {
   double seconds = 0;  // during which at least one session ran
 };
 
+// Triples (operation, state, state before it) of verify/program/coverage.h.
+struct TripleCoverage {
+  std::string digits;  // a digit a triple: how often it was met; 9: nine times or more
+  std::uint64_t met = 0, possible = 0;
+  std::vector<std::string> rarest;  // of the triples that were met, with their digits
+};
+
 struct CampaignResult {
   std::string version;
   std::string subject;
@@ -167,6 +174,7 @@ struct CampaignResult {
   std::map<std::string, std::uint64_t> coverage;          // feature -> count
   // operation -> state of its object -> how often the operation met the object in that state
   std::map<std::string, std::map<std::string, std::uint64_t>> states;
+  TripleCoverage triples;
   std::map<std::string, std::map<std::string, std::string>> unreachable;  // the pairs that no program shows, and why
   std::map<std::string, std::uint64_t> quirks;
   std::map<std::string, std::uint64_t> reasons;  // "discarded: ...", "poisoned: ..." -> count

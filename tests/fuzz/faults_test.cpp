@@ -10,7 +10,6 @@
 #include <string>
 
 #include "fuzz/faults/catalogue.h"
-#include "new_ground.h"
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
@@ -54,10 +53,7 @@ struct Found {
 };
 
 verify::Program program_of(std::uint64_t seed, std::uint64_t index) {
-  return verify::campaign_program(seed, index,
-                                  {.avoid = [](const verify::State&, const verify::Command& command, verify::Id) {
-                                    return verify::is_new_ground(command);
-                                  }});
+  return verify::campaign_program(seed, index, {});
 }
 
 // The first program of a campaign on which `bench` does not agree.

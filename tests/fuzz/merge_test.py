@@ -101,7 +101,8 @@ class Merge(unittest.TestCase):
 
     def test_four_shards_are_the_campaign_that_one_process_does(self):
         [result] = self.merge(*self.shards)["campaigns"]
-        for key in ("programs", "commands", "verdicts", "coverage", "states", "quirks", "unreachable", "sampling"):
+        for key in ("programs", "commands", "verdicts", "coverage", "states", "triples", "quirks", "unreachable",
+                    "sampling"):
             self.assertEqual(result[key], self.whole[key], key)
         rows = {name: content(path) for name, path in (("merged", self.folder / "merged.db"),
                                                        ("whole", self.made / "whole.db"))}

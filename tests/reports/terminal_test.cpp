@@ -60,10 +60,10 @@ TEST(Terminal, TheShortFormLeavesHolesAndCostsToTheReport) {
 
 TEST(Terminal, TheLongFormHasEverything) {
   const std::string text = reports::to_terminal(large_campaign(), {}, Detail::kLong);
-  for (const char* part :
-       {"exercised: A1 8000", "never generated: feature 499\n", "never generated: launch with exec: idle\n",
-        "cost of operation 499: bytes ^1.00", "poisoned: reason 499 x1\n", "worker 499 was lost\n",
-        "A1-000999  a scalar", "  6 of 87 commands, seen in 3 programs\n", "  also breaks P3\n"}) {
+  for (const char* part : {"triples (operation, state, state before it): 2 of 3\n", "exercised: A1 8000",
+                           "never generated: feature 499\n", "never generated: launch with exec: idle\n",
+                           "cost of operation 499: bytes ^1.00", "poisoned: reason 499 x1\n", "worker 499 was lost\n",
+                           "A1-000999  a scalar", "  6 of 87 commands, seen in 3 programs\n", "  also breaks P3\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -71,13 +74,47 @@ TEST(Coverage, EveryPairIsThereOnceAndHasAMeaning) {
   }
 }
 
-constexpr std::uint64_t kPrograms = 100000;
+std::vector<std::uint32_t> triples_of(const Program& program) {
+  std::vector<std::uint64_t> counts(coverage_pairs().size(), 0);
+  std::vector<std::uint32_t> triples;
+  count_pairs(program, counts, &triples);
+  return triples;
+}
+
+TEST(Coverage, ATripleNamesTheStatesInWhichTheCommandBeforeMetTheObject) {
+  std::multiset<std::string> launches;
+  for (const std::uint32_t triple : triples_of(launched_then("sync device\nlaunch e0 s0\nlaunch e0 s0\n"))) {
+    const CoverageTriple& met = coverage_triples()[triple];
+    if (met.pair->operation == "launch" && met.pair->state != "exec: one of several") launches.insert(name_of(met));
+  }
+  EXPECT_EQ(launches, (std::multiset<std::string>{"launch with exec: idle, before exec: never launched",
+                                                  "launch with exec: running, before exec: idle"}));
+}
+
+struct Met {
+  std::vector<std::uint64_t> pairs, triples;
+};
+
+// By 100,000 programs of a campaign.
+const Met& met_by_programs() {
+  static const Met all = [] {
+    constexpr std::uint64_t kPrograms = 100000;
+    Met met{std::vector<std::uint64_t>(coverage_pairs().size(), 0),
+            std::vector<std::uint64_t>(coverage_triples().size(), 0)};
+    std::vector<std::uint32_t> triples;
+    for (std::uint64_t index = 0; index < kPrograms; ++index) {
+      triples.clear();
+      count_pairs(campaign_program(1, index, {}), met.pairs, &triples);
+      for (const std::uint32_t triple : triples) ++met.triples[triple];
+    }
+    return met;
+  }();
+  return all;
+}
 
 // Pairs that are said to be impossible must not occur. All other pairs must occur, so that a gap has a meaning.
 TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndNothingElse) {
-  std::vector<std::uint64_t> counts(coverage_pairs().size(), 0);
-  GeneratorOptions options;
-  for (std::uint64_t index = 0; index < kPrograms; ++index) count_pairs(campaign_program(1, index, options), counts);
+  const std::vector<std::uint64_t>& counts = met_by_programs().pairs;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const CoveragePair& pair = coverage_pairs()[i];
     if (pair.why_not.empty()) {
@@ -85,6 +122,35 @@ TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndNothingElse) {
     } else {
       EXPECT_EQ(counts[i], 0) << pair.operation << " with " << pair.state
                               << " is said to be impossible: " << pair.why_not;
+    }
+  }
+}
+
+TEST(Coverage, NoProgramShowsATripleThatIsExcluded) {
+  const std::vector<std::uint64_t>& counts = met_by_programs().triples;
+  std::uint64_t met = 0, possible = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const CoverageTriple& triple = coverage_triples()[i];
+    met += counts[i] == 0 ? 0 : 1;
+    possible += triple.excluded ? 0 : 1;
+    if (triple.excluded) {
+      EXPECT_EQ(counts[i], 0) << name_of(triple);
+    }
+  }
+  std::printf("%llu of %llu triples\n", static_cast<unsigned long long>(met),
+              static_cast<unsigned long long>(possible));
+}
+
+// A defect shows where its program goes: the generator has to go there by itself.
+TEST(Coverage, GeneratedProgramsMeetTheTriplesThatFindingsNeed) {
+  for (const auto& finding : std::filesystem::directory_iterator(FINDINGS)) {
+    const std::filesystem::path file = finding.path() / "finding.program";
+    if (!std::filesystem::exists(file)) continue;
+    std::ifstream in(file);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    for (const std::uint32_t triple : triples_of(parsed(text))) {
+      EXPECT_NE(met_by_programs().triples[triple], 0)
+          << finding.path().filename() << ": " << name_of(coverage_triples()[triple]);
     }
   }
 }

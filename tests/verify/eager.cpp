@@ -162,7 +162,8 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
     }
   }
   for (const auto& [id, bytes] : buffers) {
-    if (!state.buffer(id)->runtime_places()) reads.push_back({program.steps.size(), id, bytes});
+    if (state.buffer(id)->alive && !state.buffer(id)->runtime_places())
+      reads.push_back({program.steps.size(), id, bytes});
   }
   return reads;
 }

@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "programs.h"
@@ -58,9 +62,9 @@ TEST(Generator, TheSameSeedGivesTheSameProgramOnEveryMachine) {
     std::uint64_t hash;
   };
   constexpr Pin kPins[] = {
-      {1, 0, 30, 0x0f43fddeb6025245ULL},  {1, 1, 30, 0xdab27782d86befb6ULL},
-      {1, 2, 30, 0x0a31b72c3974ca0cULL},  {42, 1000, 30, 0xdd7888b06134ea9bULL},
-      {7, 3, 100, 0xed3d0bcd69bd560fULL}, {0xffffffffffffffffULL, 5, 10, 0x00d1974ed3a93eb8ULL},
+      {1, 0, 30, 0x9b6640443504ca80ULL},  {1, 1, 30, 0x4223ad4530ec90feULL},
+      {1, 2, 30, 0x9be036533b201dd2ULL},  {42, 1000, 30, 0xd303c4986454b8ccULL},
+      {7, 3, 100, 0x8667a28d6f947f46ULL}, {0xffffffffffffffffULL, 5, 10, 0xb419f2a59bdd4974ULL},
   };
   for (const Pin& pin : kPins) {
     EXPECT_EQ(hash_of(campaign_program(pin.seed, pin.index, {.size = pin.size})), pin.hash)
@@ -119,6 +123,71 @@ TEST(Generator, SizeBoundsTheNumberOfCommands) {
       EXPECT_LE(written_form(program).steps.size(), size + size / 5 + 60) << print_program(program);
     }
   }
+}
+
+// Forks and joins between streams of one capture, its origin apart, make a circle of three.
+bool has_ring(const Program& program) {
+  State state;
+  std::map<Id, Id> recorded;  // event -> stream
+  std::set<std::pair<Id, Id>> waits;
+  for (const Step& step : program.steps) {
+    if (const auto* record = std::get_if<RecordEvent>(&step.command)) recorded[record->event] = record->stream;
+    if (const auto* wait = std::get_if<WaitEvent>(&step.command); wait != nullptr && recorded.contains(wait->event)) {
+      waits.emplace(recorded[wait->event], wait->stream);
+    }
+    if (std::holds_alternative<BeginCapture>(step.command)) waits.clear();
+    state.apply(step.command);
+    const auto forked = [&](Id stream) {
+      const CaptureState* capture = state.capture_of(stream);
+      return capture != nullptr && capture->valid && capture->origin != stream;
+    };
+    for (const auto& [a, b] : waits) {
+      for (const auto& [from, c] : waits) {
+        if (from != b || a == b || b == c || c == a || !waits.contains({c, a})) continue;
+        if (forked(a) && forked(b) && forked(c)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A stream that was captured is captured in another mode, in which an unsafe call is made.
+bool has_unsafe_call_in_another_mode(const Program& program) {
+  State state;
+  std::map<Id, CaptureMode> last;
+  std::set<Id> another;  // streams whose open capture has another mode than the one before
+  for (const Step& step : program.steps) {
+    if (std::holds_alternative<UnsafeCall>(step.command) &&
+        std::ranges::any_of(another, [&](Id stream) { return state.capture_of(stream) != nullptr; })) {
+      return true;
+    }
+    const auto* begin = std::get_if<BeginCapture>(&step.command);
+    const bool begins = begin != nullptr && state.answer(step.command).status == 0;
+    state.apply(step.command);
+    if (!begins) continue;
+    const auto before = last.find(begin->stream);
+    another.erase(begin->stream);
+    if (before != last.end() && before->second != begin->mode) another.insert(begin->stream);
+    last[begin->stream] = begin->mode;
+  }
+  return false;
+}
+
+TEST(Generator, ForkedStreamsMakeRingsAndCapturesInOtherModesMeetUnsafeCalls) {
+  constexpr std::uint64_t kPrograms = 3000;
+  std::uint64_t rings = 0, unsafe = 0;
+  std::size_t most_streams = 0;
+  for (std::uint64_t index = 0; index < kPrograms; ++index) {
+    const Program program = campaign_program(12, index, {});
+    rings += has_ring(program) ? 1 : 0;
+    unsafe += has_unsafe_call_in_another_mode(program) ? 1 : 0;
+    most_streams = std::max(most_streams, state_after(program).live_streams().size());
+  }
+  EXPECT_GE(rings, kPrograms / 1000);
+  EXPECT_GE(unsafe, kPrograms / 1000);
+  EXPECT_EQ(most_streams, 9u);
+  RecordProperty("rings", std::to_string(rings));
+  RecordProperty("unsafe", std::to_string(unsafe));
 }
 
 TEST(Generator, WithoutFailuresNoProgramFailsACall) {

@@ -72,6 +72,8 @@ Swarm draw_swarm(Choices& choices) {
   swarm.devices = choices.percent(6);
   swarm.anew = choices.percent(30);
   swarm.modules = choices.percent(10);
+  constexpr std::uint64_t kMostStreams = 9;
+  if (choices.percent(12)) swarm.most_streams = choices.between(swarm.most_streams + 1, kMostStreams);
   return swarm;
 }
 

@@ -35,13 +35,14 @@ struct Swarm {
   bool objects = false;    // user objects, held by graphs
   bool bad_calls = false;
   bool only_bad_calls = false;
-  bool graph_memory = false;   // graphs that allocate
-  bool symbols = false;        // variables of the device code
-  bool attributes = false;     // of kernel nodes
-  bool stream_memory = false;  // hipMallocAsync and its pools
-  bool devices = false;        // a second device
-  bool anew = false;           // graphs are destroyed when they are instantiated, and recorded anew for each update
-  bool modules = false;        // code that is loaded and unloaded
+  bool graph_memory = false;     // graphs that allocate
+  bool symbols = false;          // variables of the device code
+  bool attributes = false;       // of kernel nodes
+  bool stream_memory = false;    // hipMallocAsync and its pools
+  bool devices = false;          // a second device
+  bool anew = false;             // graphs are destroyed when they are instantiated, and recorded anew for each update
+  bool modules = false;          // code that is loaded and unloaded
+  std::size_t most_streams = 4;  // that live at a time, the null stream counted
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
 

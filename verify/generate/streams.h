@@ -41,11 +41,16 @@ class StreamsDraft : protected NodesDraft {
   void declare_event();
   void record(Id event);
   std::optional<Id> event_for(Id stream);
-  bool begin();
+  [[nodiscard]] bool many_streams() const { return swarm_.most_streams > Swarm{}.most_streams; }
+  std::optional<BeginCapture> begin();
+  void capture_in_another_mode(const BeginCapture& earlier);
   void act_during_capture();
   // Ends all open captures, so that later commands may touch memory.
   void end_captures();
   void fork();
+  // Makes a stream wait for another; seldom where HIP refuses it.
+  void pass(Id from, Id to);
+  void ring(Id from);
   void join();
   void launch_into(Id stream);
   void change_dependencies(Id stream);

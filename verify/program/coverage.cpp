@@ -1,6 +1,8 @@
 #include "verify/program/coverage.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <map>
 
@@ -142,25 +144,77 @@ std::string_view why_not(std::string_view operation, std::string_view state) {
   return {};
 }
 
-// All pairs, and the index of each operation's first pair.
+// A state that cannot follow another one of the same object.
+struct Excluded {
+  std::string_view before, state;
+};
+
+constexpr std::array kExcluded = {
+    Excluded{"exec: running", "exec: never launched"},
+    Excluded{"exec: idle", "exec: never launched"},
+    Excluded{"stream: null", "stream: blocking"},
+    Excluded{"stream: null", "stream: non-blocking"},
+    Excluded{"stream: blocking", "stream: null"},
+    Excluded{"stream: blocking", "stream: non-blocking"},
+    Excluded{"stream: non-blocking", "stream: null"},
+    Excluded{"stream: non-blocking", "stream: blocking"},
+    Excluded{"stream: of another device", "stream: null"},
+    Excluded{"stream: null", "stream: of another device"},
+    Excluded{"event: recorded", "event: never recorded"},
+    Excluded{"event: recorded again", "event: never recorded"},
+    Excluded{"buffer: device memory", "buffer: pinned memory"},
+    Excluded{"buffer: device memory", "buffer: pageable memory"},
+    Excluded{"buffer: pinned memory", "buffer: device memory"},
+    Excluded{"buffer: pinned memory", "buffer: pageable memory"},
+    Excluded{"buffer: pageable memory", "buffer: device memory"},
+    Excluded{"buffer: pageable memory", "buffer: pinned memory"},
+    Excluded{"buffer: moved", "buffer: never moved"},
+};
+
+bool excluded(std::string_view before, std::string_view state) {
+  return std::ranges::any_of(kExcluded,
+                             [&](const Excluded& row) { return row.before == before && row.state == state; });
+}
+
+// The places of an operation's first pair and first triple.
+struct First {
+  std::size_t pair = 0, triple = 0, states = 0;
+};
+
+// All pairs, in the order of operations, and of each pair the triples.
 struct Layout {
   std::vector<CoveragePair> pairs;
-  std::map<std::string, std::size_t, std::less<>> first;
+  std::vector<CoverageTriple> triples;
+  std::map<std::string, First, std::less<>> first;
+
+  Layout() {
+    for (const Meeting& operation : operations()) {
+      First& at = first[operation.operation];
+      at.pair = pairs.size();
+      for (const StateRow& row : kStates) {
+        if (row.object != operation.object) continue;
+        pairs.push_back(
+            {operation.operation, std::string(row.state.name), why_not(operation.operation, row.state.name)});
+      }
+      at.states = pairs.size() - at.pair;
+    }
+    for (const Meeting& operation : operations()) add_triples(first[operation.operation]);
+  }
+
+  void add_triples(First& at) {
+    at.triple = triples.size();
+    for (std::size_t state = 0; state < at.states; ++state) {
+      const CoveragePair& pair = pairs[at.pair + state];
+      for (std::size_t before = 0; before < at.states; ++before) {
+        const std::string& name = pairs[at.pair + before].state;
+        triples.push_back({&pair, name, !pair.why_not.empty() || excluded(name, pair.state)});
+      }
+    }
+  }
 };
 
 const Layout& layout() {
-  static const Layout made = [] {
-    Layout result;
-    for (const Meeting& operation : operations()) {
-      result.first[operation.operation] = result.pairs.size();
-      for (const StateRow& row : kStates) {
-        if (row.object != operation.object) continue;
-        result.pairs.push_back(
-            {operation.operation, std::string(row.state.name), why_not(operation.operation, row.state.name)});
-      }
-    }
-    return result;
-  }();
+  static const Layout made;
   return made;
 }
 
@@ -183,13 +237,17 @@ struct EventNotes {
 
 class Tracker {
  public:
-  explicit Tracker(std::span<std::uint64_t> counts) : counts_(counts) {}
+  Tracker(std::span<std::uint64_t> counts, std::vector<std::uint32_t>* triples) : counts_(counts), triples_(triples) {}
 
   void take(const Command& command) {
     const std::vector<Meeting> meetings = meetings_of(command);
+    std::vector<std::pair<Named, Mask>> now;
     for (const Meeting& met : meetings) {
-      if (!met.operation.empty()) count(met.operation, states(met.object, met.id));
+      if (met.operation.empty()) continue;
+      now.emplace_back(Named{met.object, met.id}, states(met.object, met.id));
+      count(met.operation, now.back().second, before_[now.back().first]);
     }
+    for (const auto& [object, mask] : now) before_[object] = mask;
     state_.apply(command);
     for (const Meeting& met : meetings) leave(met.leaves, met.id);
     if (const auto* declared = std::get_if<DeclareStream>(&command)) {
@@ -199,11 +257,22 @@ class Tracker {
 
  private:
   using Mask = std::uint32_t;
+  using Named = std::pair<Object, Id>;
 
-  void count(std::string_view operation, Mask mask) {
+  void count(std::string_view operation, Mask mask, Mask before) {
     const auto found = layout().first.find(operation);
     assert(found != layout().first.end());
-    for (std::size_t at = found->second; mask != 0; mask >>= 1, ++at) counts_[at] += mask & 1U;
+    const First& first = found->second;
+    for (std::size_t state = 0; mask >> state != 0; ++state) {
+      if ((mask >> state & 1U) == 0) continue;
+      ++counts_[first.pair + state];
+      if (triples_ != nullptr) note(first.triple + state * first.states, before);
+    }
+  }
+  void note(std::size_t first, Mask before) {
+    for (; before != 0; before &= before - 1) {
+      triples_->push_back(static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(std::countr_zero(before)));
+    }
   }
   static Mask bits(std::initializer_list<bool> states) {
     Mask mask = 0;
@@ -337,7 +406,9 @@ class Tracker {
   static constexpr std::uint64_t kWide = 16;  // with this many nodes 7.2.4 spreads a graph over several streams
 
   std::span<std::uint64_t> counts_;
+  std::vector<std::uint32_t>* triples_;
   State state_;
+  std::map<Named, Mask> before_;  // 0: the object was not met yet
   std::map<Id, GraphNotes> graphs_;
   std::map<Id, ExecNotes> execs_;
   std::map<Id, StreamNotes> streams_;
@@ -350,13 +421,21 @@ std::span<const CoveragePair> coverage_pairs() {
   return layout().pairs;
 }
 
+std::span<const CoverageTriple> coverage_triples() {
+  return layout().triples;
+}
+
+std::string name_of(const CoverageTriple& triple) {
+  return triple.pair->operation + " with " + triple.pair->state + ", before " + std::string(triple.before);
+}
+
 std::span<const StateMeaning> object_states() {
   return kMeanings;
 }
 
-void count_pairs(const Program& program, std::span<std::uint64_t> counts) {
+void count_pairs(const Program& program, std::span<std::uint64_t> counts, std::vector<std::uint32_t>* triples) {
   assert(counts.size() == coverage_pairs().size());
-  Tracker tracker(counts);
+  Tracker tracker(counts, triples);
   for (const Step& step : program.steps) {
     for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) tracker.take(step.command);
   }

@@ -5,13 +5,16 @@
 // counted by itself. The list of pairs is fixed, so that a pair that was never tried shows as a hole. A pair that no
 // valid program can show says why, and programs never show it (a test holds that).
 //
-// Not covered: combinations of states, and states of the runtime that HIP's documentation does not mention.
+// Triples (operation, state, state before it) add the order: a state in which the command before met the same object.
+//
+// Not covered: other combinations of states, and states of the runtime that HIP's documentation does not mention.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "verify/program/program.h"
 
@@ -24,6 +27,16 @@ struct CoveragePair {
 };
 [[nodiscard]] std::span<const CoveragePair> coverage_pairs();
 
+struct CoverageTriple {
+  const CoveragePair* pair;
+  std::string_view before;  // "exec: idle"
+  bool excluded;            // the pair cannot be, or its state cannot follow `before`: programs never show it
+};
+[[nodiscard]] std::span<const CoverageTriple> coverage_triples();
+
+// "launch with exec: idle, before exec: running"
+[[nodiscard]] std::string name_of(const CoverageTriple& triple);
+
 // The states in which an operation can meet its object, by kind of object: "exec: running" and its meaning.
 struct StateMeaning {
   std::string_view name;
@@ -31,7 +44,9 @@ struct StateMeaning {
 };
 [[nodiscard]] std::span<const StateMeaning> object_states();
 
-// Adds the pairs that the valid program `program` tries to `counts`, which is as long as coverage_pairs().
-void count_pairs(const Program& program, std::span<std::uint64_t> counts);
+// Adds the pairs that the valid program `program` tries to `counts`, which is as long as coverage_pairs(). Appends to
+// `triples` the places in coverage_triples() of each triple that it shows, as often as it shows it.
+void count_pairs(const Program& program, std::span<std::uint64_t> counts,
+                 std::vector<std::uint32_t>* triples = nullptr);
 
 }  // namespace verify

@@ -146,8 +146,12 @@ void Detectors::patched(std::size_t step, const ExecObject& exec, const hip::Add
   patch.opaque_touched = opaque;
   const std::vector<model::NodeView> actual =
       platform_.look_into(exec.exec, model::kAllNodes).value_or(std::vector<model::NodeView>());
-  const std::vector<model::NodeView> defined =
+  std::vector<model::NodeView> defined =
       platform_.look_into(exec.handles.graph, model::kAllNodes).value_or(std::vector<model::NodeView>());
+  // The definition does not have the removed nodes any more: their places stay, so that equal indices are one node.
+  for (const hip::NodeIndex removed : hidden) {
+    if (removed <= defined.size()) defined.emplace(defined.begin() + removed);
+  }
   gather(exec.recording, actual, defined, fmt::format("g{}", exec.origin), patch, hidden);
   name_as_written(exec.places, exec.origin, patch.nodes);
   judge(patch, calls_before);
