@@ -21,7 +21,7 @@ struct Rounds {
   // Bytes of the heap that a round may keep in the process: names and results that the executor notes, small caches.
   std::uint64_t heap = 0;
 };
-inline constexpr Rounds kRoundsOfCommands{2, 64, 3 << 10}, kRoundsOfGroups{2, 16, 48 << 10};
+inline constexpr Rounds kRoundsOfCommands{2, 64, 3 << 10}, kRoundsOfGroups{2, 16, 320 << 10};
 
 // `program` with each command repeated `times` in a row where that is valid and means the same each time. Injected
 // failures are left out. No value where no command can be repeated, or where the program would be too long.

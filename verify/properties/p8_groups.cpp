@@ -11,8 +11,9 @@ namespace verify {
 
 namespace {
 
-constexpr int kMostRepairs = 64;                // steps that are left out one by one
-constexpr std::uint64_t kMostVisits = 1 << 17;  // of nodes, if each command of each round visits the largest graph
+constexpr int kMostRepairs = 64;                 // steps that are left out one by one
+constexpr std::uint64_t kMostGroupSteps = 1024;  // in all rounds
+constexpr std::uint64_t kMostVisits = 1 << 17;   // of nodes, if each command of each round visits the largest graph
 
 // Whether the command names something that is always there, and that cannot be given back.
 bool is_for_good(const Command& command) {
@@ -122,7 +123,8 @@ std::optional<Program> written_group(const Program& program, std::size_t begin, 
       written.steps.push_back(std::move(step));
     }
   }
-  if (group.size() * nodes_of_largest(state) * times > kMostVisits) return {};
+  const std::uint64_t steps = group.size() * times;
+  if (steps > kMostGroupSteps || steps * nodes_of_largest(state) > kMostVisits) return {};
   written.steps.insert(written.steps.end(), group.begin(), group.end());
   for (Command& command : give_back(before, state)) written.steps.push_back({std::move(command), 1, 0, {1, times, 0}});
   return written;
@@ -132,10 +134,9 @@ std::optional<Program> written_group(const Program& program, std::size_t begin, 
 
 std::vector<std::size_t> groups_of(const Program& program) {
   // Where little memory is free, programs allocate tens of megabytes.
-  const bool none = std::ranges::any_of(program.steps, [](const Step& step) {
-    return step.in.thread != 0 || std::holds_alternative<DeviceMemory>(step.command);
-  });
-  if (none) return {};
+  const bool little = std::ranges::any_of(
+      program.steps, [](const Step& step) { return std::holds_alternative<DeviceMemory>(step.command); });
+  if (little || has_blocks(program)) return {};
   const auto begin = std::ranges::find_if_not(program.steps, declares_memory_or_stream);
   const auto first = std::find_if(begin, program.steps.end(),
                                   [](const Step& step) { return std::holds_alternative<Instantiate>(step.command); });
