@@ -137,7 +137,7 @@ TEST(Groups, AGroupGivesBackWhatItMadeAndLeavesOutWhatALaterRoundCannotDo) {
   EXPECT_EQ(all->steps.size(), 2U + 16 * (program.steps.size() - 2 + 6)) << "the buffers are there before the group";
 }
 
-// What a generated program's group makes it gives back, so a clean runtime agrees.
+// A generated program's group gives back all that it makes, so a clean runtime agrees.
 TEST(Groups, GeneratedProgramsHaveGroupsAndKeepNothing) {
   Bench bench;
   int groups = 0;

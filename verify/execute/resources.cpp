@@ -8,7 +8,7 @@
 
 #include "verify/execute/heap_counter.h"
 
-// Of the allocators that may stand in for glibc's: null in a process that does not have them.
+// Functions of the allocators that may stand in for glibc's: null in a process that does not have them.
 extern "C" {
 struct HeapArea {  // the first fields of mimalloc's mi_heap_area_t
   void* blocks;
@@ -30,7 +30,7 @@ bool add_area(const void*, const HeapArea* area, void* block, std::size_t, void*
   return true;
 }
 
-// Of mimalloc, the heap of this thread, which makes the calls.
+// Where mimalloc is the allocator, only the heap of this thread counts: it makes the calls.
 std::uint64_t heap_bytes() {
   if (mi_heap_visit_blocks != nullptr) {
     std::uint64_t bytes = 0;

@@ -329,7 +329,15 @@ static bool went_well(const Program& program, const Observation& observation) {
 }
 
 void FurtherRuns::cycles() {
-  check_growth(cycled(program_, kRoundsOfCommands.few), cycled(program_, kRoundsOfCommands.many), kRoundsOfCommands);
+  const std::optional<Program> many = cycled(program_, kRoundsOfCommands.many);
+  if (!many) return;
+  Rounds rounds = kRoundsOfCommands;
+  const bool works = std::ranges::any_of(many->steps, [](const Step& step) {
+    return step.repeat > 1 &&
+           (std::holds_alternative<Launch>(step.command) || std::holds_alternative<Enqueue>(step.command));
+  });
+  if (works) rounds.heap = kHeapOfWaitingWork;
+  check_growth(cycled(program_, rounds.few), many, rounds);
 }
 
 void FurtherRuns::groups() {

@@ -22,6 +22,8 @@ struct Rounds {
   std::uint64_t heap = 0;
 };
 inline constexpr Rounds kRoundsOfCommands{2, 64, 3 << 10}, kRoundsOfGroups{2, 16, 320 << 10};
+// The same of commands where some give work: AMD's 7.2 keeps 4 to 60 KB for each launch that waits behind another.
+inline constexpr std::uint64_t kHeapOfWaitingWork = 64 << 10;
 
 // `program` with each command repeated `times` in a row where that is valid and means the same each time. Injected
 // failures are left out. No value where no command can be repeated, or where the program would be too long.

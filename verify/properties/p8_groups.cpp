@@ -56,6 +56,8 @@ bool may_stand_in_group(const State& before, const State& state, const Command& 
   if (is_for_good(command) || changes_for_good(before, command)) return false;
   if (arms_failure(command) || std::holds_alternative<SystemAction>(command)) return false;
   if (std::holds_alternative<LoadModule>(command)) return false;
+  // A graph whose capture failed is left alone to the end.
+  if (const auto* capture = std::get_if<BeginCapture>(&command)) return !capture->into;
   if (const auto* move = std::get_if<MoveBuffers>(&command))
     return std::ranges::none_of(move->moves, [](const BufferMove& each) { return each.onto.has_value(); });
   // A graph with memory nodes that is recorded again reserves memory anew.
