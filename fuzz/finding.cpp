@@ -169,6 +169,7 @@ verify::JudgeOptions campaign_checks(std::uint64_t index) {
   options.however_built = index % kHoweverBuiltEvery == 0;
   options.every_order = index % kEveryOrderEvery == 1;  // never together with the other costly checks
   options.cycles = index % kCyclesEvery == 2;
+  options.groups = index % kGroupsEvery == 3;
   return options;
 }
 
@@ -176,7 +177,7 @@ verify::JudgeOptions all_checks(std::uint64_t schedule_seed) {
   verify::JudgeOptions options;
   options.schedule_seed = schedule_seed;
   options.isolation = options.every_call_fails = options.however_built = true;
-  options.every_order = options.cycles = options.costs = true;
+  options.every_order = options.cycles = options.groups = options.costs = true;
   return options;
 }
 

@@ -23,6 +23,7 @@ inline constexpr unsigned kEveryCallFailsEvery = 64;
 inline constexpr unsigned kHoweverBuiltEvery = 16;
 inline constexpr unsigned kEveryOrderEvery = 32;
 inline constexpr unsigned kCyclesEvery = 512;
+inline constexpr unsigned kGroupsEvery = 512;
 
 // The checks that a campaign makes of program `index`; all_checks() are the checks of the other commands.
 [[nodiscard]] verify::JudgeOptions campaign_checks(std::uint64_t index);

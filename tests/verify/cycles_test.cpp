@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "judging.h"
+#include "verify/program/blocks.h"
+#include "verify/subject/subject.h"
 
 namespace verify {
 namespace {
@@ -24,19 +26,21 @@ std::uint64_t repeats(const Program& program) {
 
 TEST(Cycles, ACommandStandsAgainWhereItMayAndTheProgramStaysValid) {
   const Program program = program_of(kCycle);
-  const std::optional<Program> few = cycled(program, kFewCycles), many = cycled(program, kManyCycles);
+  const std::optional<Program> few = cycled(program, kRoundsOfCommands.few),
+                               many = cycled(program, kRoundsOfCommands.many);
   ASSERT_TRUE(few && many);
   EXPECT_EQ(flaw(*few), "");
   EXPECT_EQ(flaw(*many), "");
   EXPECT_EQ(few->steps.size(), program.steps.size());
   EXPECT_GE(repeats(*few), 8U);
-  EXPECT_EQ(repeats(*many), repeats(*few) * (kManyCycles - 1));
+  EXPECT_EQ(repeats(*many), repeats(*few) * (kRoundsOfCommands.many - 1));
 }
 
 TEST(Cycles, AProgramWithoutACommandThatMayStandAgainHasNone) {
-  EXPECT_FALSE(cycled(program_of("graph g0\nempty g0.n0\n"), kManyCycles));
+  EXPECT_FALSE(cycled(program_of("graph g0\nempty g0.n0\n"), kRoundsOfCommands.many));
   // Memory that nobody freed: the second launch is refused, so the first one stands alone.
-  EXPECT_FALSE(cycled(program_of("graph g0\nalloc g0.n0 b0 64\ninstantiate e0 g0\nlaunch e0 s0\n"), kManyCycles));
+  EXPECT_FALSE(
+      cycled(program_of("graph g0\nalloc g0.n0 b0 64\ninstantiate e0 g0\nlaunch e0 s0\n"), kRoundsOfCommands.many));
 }
 
 // 64 cycles of a graph of 4,000 nodes would run for a minute.
@@ -45,34 +49,35 @@ TEST(Cycles, AProgramWhoseLaunchesRunTooManyNodesHasNone) {
     return program_of("graph g0\nempty g0.n0 fan=" + std::to_string(fan) +
                       "\ninstantiate e0 g0\nlaunch e0 s0\nlaunch e0 s0\n");
   };
-  EXPECT_TRUE(cycled(of(1000), kManyCycles));
-  EXPECT_FALSE(cycled(of(4000), kManyCycles));
+  EXPECT_TRUE(cycled(of(1000), kRoundsOfCommands.many));
+  EXPECT_FALSE(cycled(of(4000), kRoundsOfCommands.many));
 }
 
 // b0's larger place goes to b2, then to b4, then to b1: from the third time on all four places are large.
 TEST(Cycles, AMoveThatHandsALargerPlaceOnStandsOnce) {
   const std::string buffers = "placement native\nbuffer b0 256\nbuffer b1 64\nbuffer b2 64\nbuffer b4 64\n";
-  EXPECT_FALSE(cycled(program_of(buffers + "move b1=@b4 b4=@b2 b2=@b0 b0\n"), kManyCycles));
-  EXPECT_TRUE(cycled(program_of(buffers + "move b2=@b1 b1\n"), kManyCycles)) << "places of one size";
-  EXPECT_TRUE(cycled(program_of(buffers + "move b1=@b0 b0\n"), kManyCycles)) << "both are large after the first time";
+  EXPECT_FALSE(cycled(program_of(buffers + "move b1=@b4 b4=@b2 b2=@b0 b0\n"), kRoundsOfCommands.many));
+  EXPECT_TRUE(cycled(program_of(buffers + "move b2=@b1 b1\n"), kRoundsOfCommands.many)) << "places of one size";
+  EXPECT_TRUE(cycled(program_of(buffers + "move b1=@b0 b0\n"), kRoundsOfCommands.many))
+      << "both are large after the first time";
 }
 
 TEST(Cycles, AMoveThatNeedsThePlaceFromBeforeARepeatedMoveLeavesNoCycle) {
   const std::string moves =
       "placement arena\nbuffer b0 256\nbuffer b1 64\nbuffer b2 64\nmove b1=@b0 b0\nmove b2=@b1 b1\n";
-  EXPECT_TRUE(cycled(program_of(moves), kManyCycles));
+  EXPECT_TRUE(cycled(program_of(moves), kRoundsOfCommands.many));
   // b2 has a large place after one move, and a small one after two.
-  EXPECT_FALSE(cycled(program_of(moves + "move b2 b0=@b2\n"), kManyCycles));
+  EXPECT_FALSE(cycled(program_of(moves + "move b2 b0=@b2\n"), kRoundsOfCommands.many));
 }
 
 TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
   for (const StrategyKind strategy : kStrategies) {
     Bench bench(strategy);
     const Judgement once = bench.judge.judge(program_of(kCycle), {});
-    const Judgement judgement = bench.judge.judge(program_of(kCycle), {.cycles = true});
+    const Judgement judgement = bench.judge.judge(program_of(kCycle), {.cycles = true, .groups = true});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     const auto p8 = static_cast<std::size_t>(PropertyId::kP8);
-    EXPECT_EQ(judgement.exercised[p8], once.exercised[p8] + 1);
+    EXPECT_EQ(judgement.exercised[p8], once.exercised[p8] + 3) << "commands, and two groups";
   }
 }
 
@@ -110,6 +115,104 @@ TEST(Cycles, ARuntimeThatKeepsALittleWithEveryLaunchIsFound) {
       << judgement.violations.front().observed;
 }
 
+// ---- groups
+
+TEST(Groups, AGroupGivesBackWhatItMadeAndLeavesOutWhatALaterRoundCannotDo) {
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\nlaunch e0 s0\n"
+      "empty g0.n1\nstream s1\ncapture s1\non s1 memset dst=b0+0 value=2 width=64\nendcapture s1 g1\ninstantiate e1 "
+      "g1\n"
+      "launch e1 s0\nbuffer b1 64\ndestroy e0\n");
+  ASSERT_EQ(groups_of(program), (std::vector<std::size_t>{1, 4}));
+  const std::string last =
+      "repeat 2\nlaunch e0 s0\nstream s1\ncapture s1\non s1 memset dst=b0+0 value=2 width=64\nendcapture s1 g1\n"
+      "instantiate e1 g1\nlaunch e1 s0\nsync device\ndestroy e1\ndestroy g1\ndestroy s1\nsync device\nend\n";
+  EXPECT_EQ(print_program(*grouped(program, 4, 2)),
+            print_program(program_of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\n"
+                                     "instantiate e0 g0\nbuffer b1 64\n" +
+                                     last)));
+  const std::optional<Program> all = grouped(program, 1, 16);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(flaw(*all), "");
+  EXPECT_EQ(all->steps.size(), 2U + 16 * (program.steps.size() - 2 + 6)) << "the buffers are there before the group";
+}
+
+// A generated program's group gives back all that it makes, so a clean runtime agrees.
+TEST(Groups, GeneratedProgramsHaveGroupsAndKeepNothing) {
+  Bench bench;
+  int groups = 0;
+  for (std::uint64_t index = 0; index < 20; ++index) {
+    const Program program = campaign_program(41, index, {});
+    for (const std::size_t begin : groups_of(program)) groups += grouped(program, begin, 2) ? 1 : 0;
+    ASSERT_TRUE(in_agreement(bench.judge.judge(program, {.groups = true}))) << print_program(program);
+  }
+  EXPECT_GE(groups, 25);
+}
+
+// ---- runtimes that keep a little, and show it in the process alone
+
+std::string growth_of(const Judgement& judgement) {
+  return broken_names(judgement) == "P8" ? judgement.violations.front().observed : described(judgement);
+}
+
+constexpr std::string_view kSetter =
+    "buffer b0 256\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\n"
+    "set e0.n0 memset dst=b0+0 value=2 width=64\n";
+
+TEST(Cycles, ASetterThatKeepsFourKilobytesIsFoundOnTheModel) {
+  static std::vector<std::vector<char>> kept;
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphExecMemsetNodeSetParams = [](hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
+      kept.emplace_back(4096);
+      return model::abi::InProcess::api().hipGraphExecMemsetNodeSetParams(exec, node, params);
+    };
+  });
+  const Judgement judgement = bench.judge.judge(program_of(kSetter), {.cycles = true});
+  EXPECT_NE(growth_of(judgement).find("bytes of the heap and not"), std::string::npos) << growth_of(judgement);
+}
+
+#ifdef LEAKY_LIBRARY
+constexpr std::string_view kLaunch = "graph g0\nempty g0.n0\ninstantiate e0 g0\nlaunch e0 s0\n";
+
+struct LeakyCase {
+  const char* name;
+  std::string_view program;
+  JudgeOptions options;
+  const char* grows;
+};
+
+class LeakyLibrary : public testing::TestWithParam<LeakyCase> {};
+
+TEST_P(LeakyLibrary, IsFoundByTheProcessAndTheLibraryAsItIsAgrees) {
+  const Program program = program_of(GetParam().program);
+  for (const bool leaky : {false, true}) {
+    const auto name = parse_subject(leaky ? "lib=" LEAKY_LIBRARY : "lib=" HGMODEL_LIBRARY);
+    auto subject = Subject::make(name.value());
+    ASSERT_TRUE(subject.ok()) << subject.error().message;
+    Bench bench;
+    const Judgement judgement =
+        Judge(subject.value()->runner(), bench.baseline)
+            .judge(program, leaky ? GetParam().options : JudgeOptions{.cycles = true, .groups = true});
+    if (!leaky) {
+      EXPECT_TRUE(in_agreement(judgement));
+    } else {
+      EXPECT_NE(growth_of(judgement).find(GetParam().grows), std::string::npos) << growth_of(judgement);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LeakyLibrary,
+    testing::Values(LeakyCase{"FourKilobytesASetter", kSetter, {.cycles = true}, "bytes of the heap and not"},
+                    LeakyCase{"AFileDescriptorALaunch", kLaunch, {.groups = true}, "file descriptors and not"},
+                    LeakyCase{"AThreadAnInstantiation", kLaunch, {.groups = true}, "threads and not"},
+                    LeakyCase{"AMegabyteAFailedInstantiation",
+                              "bad hipGraphInstantiate cycle\n",
+                              {.cycles = true},
+                              "bytes of the heap and not"}),
+    [](const auto& info) { return info.param.name; });
+#endif
+
 TEST(Cycles, WhatGrewIsNamedAndWhatShrankIsNot) {
   const std::vector<Held> few = {{"graphs", 2}, {"streams", 5}}, many = {{"graphs", 64}, {"streams", 4}, {"events", 1}};
   EXPECT_EQ(grown(few, many, few), "64 graphs and not 2, 1 events and not 0");
@@ -119,6 +222,16 @@ TEST(Cycles, WhatGrewIsNamedAndWhatShrankIsNot) {
 TEST(Cycles, WhatIsKeptForGoodGrewAndAPoolThatGrowsAsMuchBehindFewCyclesDidNot) {
   const std::vector<Held> few = {{"events", 2}, {"allocations", 7}}, many = {{"events", 66}, {"allocations", 8}};
   EXPECT_EQ(grown(few, many, std::vector<Held>{{"events", 68}, {"allocations", 9}}), "66 events and not 2");
+}
+
+TEST(Cycles, AProcessThatGrowsByNoiseDidNotGrow) {
+  const std::vector<Held> few = {{"bytes of the heap", 1000}, {"threads", 8}};
+  const auto after = [](std::uint64_t bytes, std::uint64_t threads) {
+    return std::vector<Held>{{"bytes of the heap", 1000 + bytes}, {"threads", 8 + threads}};
+  };
+  EXPECT_EQ(grown(few, after(62 * kRoundsOfCommands.heap, 31), few), "");
+  EXPECT_EQ(grown(few, after(62 * kRoundsOfCommands.heap + 1, 32), few),
+            "191465 bytes of the heap and not 1000, 40 threads and not 8");
 }
 
 }  // namespace

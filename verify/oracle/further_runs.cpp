@@ -8,10 +8,10 @@
 
 #include "verify/oracle/metamorphic.h"
 #include "verify/oracle/stream_variants.h"
+#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 #include "verify/program/threads.h"
 #include "verify/properties/cost.h"
-#include "verify/properties/cycles.h"
 #include "verify/properties/orders.h"
 
 namespace verify {
@@ -317,11 +317,42 @@ void FurtherRuns::costs() {
   }
 }
 
+// Whether the run came to its end with no error, but for commands that every round of a block is refused.
+static bool went_well(const Program& program, const Observation& observation) {
+  if (observation.death || !observation.unsupported.empty() || !observation.notes.fault.empty()) return false;
+  for (std::size_t i = 0; i < observation.statuses.size(); ++i) {
+    const bool alone = program.steps[i].in.block == 0;
+    if (observation.statuses[i].code != (alone ? 0 : observation.statuses[in_first_round(program, i)].code))
+      return false;
+  }
+  return true;
+}
+
+void FurtherRuns::cycles() {
+  const std::optional<Program> many = cycled(program_, kRoundsOfCommands.many);
+  if (!many) return;
+  Rounds rounds = kRoundsOfCommands;
+  const bool works = std::ranges::any_of(many->steps, [](const Step& step) {
+    return step.repeat > 1 &&
+           (std::holds_alternative<Launch>(step.command) || std::holds_alternative<Enqueue>(step.command));
+  });
+  if (works) rounds.heap = kHeapOfWaitingWork;
+  check_growth(cycled(program_, rounds.few), many, rounds);
+}
+
+void FurtherRuns::groups() {
+  for (const std::size_t begin : groups_of(program_)) {
+    if (judgement_.verdict != VerdictKind::kAgree) return;
+    check_growth(grouped(program_, begin, kRoundsOfGroups.few), grouped(program_, begin, kRoundsOfGroups.many),
+                 kRoundsOfGroups);
+  }
+}
+
 // Runs the subject alone: many cycles to warm it up, then few and many in turns. A pool that grows because the device
 // falls behind is no leak: a leak grows with the cycles in every measurement. Growth that a known quirk explains does
 // not count as a leak either.
-void FurtherRuns::cycles() {
-  const std::optional<Program> few = cycled(program_, kFewCycles), many = cycled(program_, kManyCycles);
+void FurtherRuns::check_growth(const std::optional<Program>& few, const std::optional<Program>& many,
+                               const Rounds& rounds) {
   if (!few || !many) return;
   RunOptions options;
   options.poison = options.failures = options.inspect = options.isolation = false;
@@ -329,33 +360,28 @@ void FurtherRuns::cycles() {
   std::string text;
   bool asked = true;
   const bool held = holds([&] {
-    const auto went_well = [](const Observation& observation) {
-      return !observation.death && observation.unsupported.empty() && observation.notes.fault.empty() &&
-             std::all_of(observation.statuses.begin(), observation.statuses.end(),
-                         [](const StepStatus& s) { return s.code == 0; });
-    };
     text.clear();
-    asked = went_well(run(*many, options).observation);
+    asked = went_well(*many, run(*many, options).observation);
     Observation before = run(*few, options).observation;
     for (int measured = 0; asked && measured < kGrowths; ++measured) {
       const Observation after = run(*many, options).observation;
       Observation again = run(*few, options).observation;
-      asked = went_well(before) && went_well(after) && went_well(again) && !before.held.empty();
-      text = asked ? grown(before.held, after.held, again.held) : std::string();
+      asked = went_well(*few, before) && went_well(*many, after) && went_well(*few, again);
+      text = asked ? grown(before.held, after.held, again.held, rounds) : std::string();
       if (text.empty()) break;
       before = std::move(again);
     }
     const Divergence growth{many->steps.size(), Effect::kGrowth, 0};
     if (text.empty()) return Look{true, nullptr};
     return Look{false, pairs_.explain(*many, growth, std::nullopt),
-                fmt::format("what is held after {} cycles: {}", kManyCycles, text)};
+                fmt::format("what is held after {} cycles: {}", rounds.many, text)};
   });
   if (asked) ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP8)];
   if (held || judgement_.verdict != VerdictKind::kDiverge) return;
   judgement_.broken = {PropertyId::kP8};
   judgement_.violations.push_back({PropertyId::kP8, program_.steps.size(),
-                                   fmt::format("what is held after {} cycles", kManyCycles),
-                                   fmt::format("no more than after {}", kFewCycles), text});
+                                   fmt::format("what is held after {} cycles", rounds.many),
+                                   fmt::format("no more than after {}", rounds.few), text});
 }
 
 }  // namespace verify

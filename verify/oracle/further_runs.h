@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "verify/oracle/judgement.h"
 #include "verify/oracle/pairs.h"
+#include "verify/properties/cycles.h"
 
 namespace verify {
 
@@ -37,6 +39,7 @@ class FurtherRuns {
   void however_built();
   void by_streams();
   void cycles();
+  void groups();
   void costs();
 
  private:
@@ -52,6 +55,8 @@ class FurtherRuns {
   // Runs the subject in an attempt: holds() makes an error of the harness the verdict.
   RunResult run(const Program& program, const RunOptions& options);
   [[nodiscard]] std::vector<CostMeasurement> measure_costs();
+  // The same program with few rounds and with many (P8).
+  void check_growth(const std::optional<Program>& few, const std::optional<Program>& many, const Rounds& rounds);
 
   PairRunner& pairs_;
   const Program& program_;

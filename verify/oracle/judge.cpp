@@ -101,6 +101,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
     if (options.every_order) further.every_order();
     if (options.however_built) further.by_streams();
     if (options.cycles && judgement.verdict == VerdictKind::kAgree) further.cycles();
+    if (options.groups && judgement.verdict == VerdictKind::kAgree) further.groups();
   }
   if (options.costs && (judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kKnownQuirk)) {
     further.costs();

@@ -25,6 +25,7 @@ struct JudgeOptions {
   bool poison = true;               // P1; off to find out whether a crash needs it
   bool failures = true;             // obey `fail` commands; off likewise
   bool cycles = false;              // P8, the program's commands again and again
+  bool groups = false;              // P8, the program's end again and again
   bool costs = false;               // P10, of programs with wide enough fans
   bool signature = false;           // note what the runtime does, in the first run of the subject
   // The most runs to find a divergence, for deaths that do not come every time. Each run but the first has a fresh

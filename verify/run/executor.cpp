@@ -10,6 +10,7 @@
 #include "hip/errors.h"
 #include "verify/execute/heap_counter.h"
 #include "verify/execute/rebuild.h"
+#include "verify/execute/resources.h"
 #include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 #include "verify/program/threads.h"
@@ -73,10 +74,14 @@ StepCost operator-(const StepCost& now, const StepCost& before) {
 // ---- the observations at the end
 
 // Graphs whose definition was recorded again do not count: they are kept because executable graphs still name their
-// nodes by the old handles.
+// nodes by the old handles. The memory that they take cannot be told from other memory, so only handles are counted
+// then.
 std::vector<Held> held_by_the_program(const Run& run) {
   std::vector<Held> held = run.platform.held();
   for (Held& h : held) h.count -= h.what == "graphs" ? run.context.retired.size() : 0;
+  if (!run.context.retired.empty()) return held;
+  for (const auto& more : {reported_by_the_runtime(run.interposer.inner()), held_by_the_process()})
+    held.insert(held.end(), more.begin(), more.end());
   return held;
 }
 

@@ -21,7 +21,7 @@ void apply(State&, const Fail&) {}
 // ---- BadCall
 
 template <>
-constexpr Traits kTraits<BadCall>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
+constexpr Traits kTraits<BadCall>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kAgain};
 
 template <>
 Reason check(const State& state, const BadCall& c) {
