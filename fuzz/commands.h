@@ -97,7 +97,7 @@ struct ExportCommand {
 [[nodiscard]] int list_subjects(const std::string& json);
 [[nodiscard]] int list_faults(const std::string& json);
 [[nodiscard]] int list_properties(const std::string& json);
-[[nodiscard]] int list_quirks(const std::string& json);
+[[nodiscard]] int list_quirks(const std::string& json, std::uint64_t programs);
 // Whether the file holds a schedule for hgcheck-race, not a program of HIP operations.
 [[nodiscard]] bool is_race_file(const std::string& path);
 // Replaces this process by hgcheck-race with these arguments; returns only if that fails.

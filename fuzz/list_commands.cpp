@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "fuzz/commands.h"
 #include "fuzz/files.h"
+#include "verify/generate/generator.h"
 #include "verify/properties/property.h"
 #include "verify/quirks/quirk.h"
 #include "verify/subject/subject.h"
@@ -23,6 +26,23 @@ int finish(const std::string& path, const ordered_json& json) {
     return kUsage;
   }
   return kAgreed;
+}
+
+// Of so many generated programs, which steer around nothing, the share that may show each quirk of the release, under
+// the strategy of the quirk's own program.
+std::map<std::string_view, double> shares_of_programs(std::string_view release, std::uint64_t programs) {
+  std::map<verify::StrategyKind, std::vector<verify::Quirk>> by_strategy;
+  for (const verify::Quirk& quirk : verify::quirks()) by_strategy[quirk.strategy].push_back(quirk);
+  std::map<std::string_view, double> shares;
+  for (const auto& [strategy, catalogue] : by_strategy) {
+    const verify::QuirkSet known(release, catalogue);
+    for (std::uint64_t i = 0; i < programs; ++i) {
+      for (const verify::Quirk* met : known.met_by(verify::campaign_program(1, i, {}), strategy)) {
+        shares[met->id] += 1.0 / static_cast<double>(programs);
+      }
+    }
+  }
+  return shares;
 }
 
 }  // namespace
@@ -81,10 +101,14 @@ int list_properties(const std::string& path) {
   return finish(path, json);
 }
 
-int list_quirks(const std::string& path) {
+int list_quirks(const std::string& path, std::uint64_t programs) {
   ordered_json json = ordered_json::array();
+  std::map<std::string_view, double> shares = shares_of_programs(hip::kReleaseNames.front(), programs);
   for (const verify::Quirk& quirk : verify::quirks()) {
-    std::cout << fmt::format("{:<28} {:<12} {}\n", quirk.id, quirk.releases.names(), quirk.title);
+    const double share = shares[quirk.id];
+    const std::string percent =
+        programs == 0 ? "" : fmt::format("{:>5.1f}%{} ", 100 * share, quirk.wide.empty() ? ' ' : 'w');
+    std::cout << fmt::format("{:<28} {:<12} {}{}\n", quirk.id, quirk.releases.names(), percent, quirk.title);
     json.push_back({{"id", quirk.id},
                     {"title", quirk.title},
                     {"releases", quirk.releases.names()},
@@ -96,6 +120,8 @@ int list_quirks(const std::string& path) {
                     {"evidence", quirk.evidence},
                     {"advice", quirk.advice},
                     {"program", fmt::format("verify/findings/{}/finding.program", quirk.id)}});
+    if (!quirk.wide.empty()) json.back()["wide"] = quirk.wide;
+    if (programs > 0) json.back()["share"] = share;
   }
   return finish(path, json);
 }

@@ -94,6 +94,7 @@ struct Commands {
   fuzz::RecordCommand record;
   fuzz::FleetCommand fleet;
   std::string check_file, list_json, shard, shell;
+  std::uint64_t share_programs = 0;
 
   void add_campaign() {
     CLI::App* c = app.add_subcommand(
@@ -214,6 +215,10 @@ struct Commands {
           std::pair{"quirks", "List the known deviations of AMD's runtime"}}) {
       app.add_subcommand(name, what)->add_option("--json", list_json, "File for the list as JSON");
     }
+    app.get_subcommand("quirks")
+        ->add_option("--share", share_programs,
+                     "Print the share of so many generated programs that may show each on 7.2; w: known to be wide")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
   }
 
   int run() {
@@ -243,7 +248,7 @@ struct Commands {
     if (name == "check") return fuzz::check(check_file);
     if (name == "subjects") return fuzz::list_subjects(list_json);
     if (name == "faults") return fuzz::list_faults(list_json);
-    if (name == "quirks") return fuzz::list_quirks(list_json);
+    if (name == "quirks") return fuzz::list_quirks(list_json, share_programs);
     return fuzz::list_properties(list_json);
   }
 };

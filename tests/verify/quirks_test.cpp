@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "releases.h"
 #include "verify/generate/generator.h"
@@ -393,6 +394,84 @@ TEST(Quirks, ACaptureCountsAsBlockingWhereABlockingStreamTakesPart) {
     const Program program = program_of("stream s1" + std::string(captures) +
                                        "\nstream s2 nonblocking\ncapture s1\nmalloc_async b0 64 s2\n");
     EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << captures;
+  }
+}
+
+// A launch that lacks other nodes than an earlier launch, and runs a node that the earlier launch lacked.
+TEST(Quirks, NodesThatAreDisabledInPlaceOfOthersAreToldFromFurtherOnes) {
+  const Quirk swapped = made_up("op=launch disabled_swapped=1", "bytes");
+  const QuirkSet quirks("7.2", {&swapped, 1});
+  const std::string begin =
+      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=1 k=1\n"
+      "kernel g0.n1 inplace_u32 data=b0+0 n=1 k=1 after=n0\ninstantiate e0 g0\n";
+  const std::string first = "disable e0.n0\nlaunch e0 s0\n", other = "enable e0.n0\ndisable e0.n1\nlaunch e0 s0\n";
+  for (const auto& [commands, triggered] :
+       {std::pair{first + other, 1U},
+        {first + "enable e0.n0\nlaunch e0 s0\n" + other, 1U},
+        {"disable e0.n0\n" + other, 0U},
+        {first + "disable e0.n1\nlaunch e0 s0\n", 0U},
+        {first + "enable e0.n0\nlaunch e0 s0\ndisable e0.n0\nlaunch e0 s0\n", 0U}}) {
+    EXPECT_EQ(triggers_in(valid_program(begin + commands), quirks, StrategyKind::kPatch), triggered) << commands;
+  }
+}
+
+TEST(Quirks, EarlierWorkCountsWhereItAndTheLaunchUseTheSameBytesAndOneWrites) {
+  const Quirk meets = made_up("op=launch meets_earlier_work=1", "bytes");
+  const QuirkSet quirks("7.2", {&meets, 1});
+  const std::string begin =
+      "buffer b0 64\nbuffer b1 64\nbuffer b2 64\ngraph g0\nmemcpy g0.n0 dst=b1+0 src=b0+0 bytes=4 kind=d2d\n"
+      "instantiate e0 g0\n";
+  const std::string launch = "launch e0 s0\n";
+  for (const auto& [before, triggered] : {std::pair{"on s0 memset dst=b1+0 value=1 element=1 width=4\n", 1U},
+                                          {"on s0 memset dst=b0+0 value=1 element=1 width=4\n", 1U},
+                                          {"on s0 memset dst=b0+0 value=1 element=1 width=4\nsync device\n", 0U},
+                                          {"on s0 memset dst=b2+0 value=1 element=1 width=4\n", 0U},
+                                          {"on s0 memcpy dst=b2+0 src=b0+0 bytes=4 kind=d2d\n", 0U}}) {
+    EXPECT_EQ(triggers_in(valid_program(begin + before + launch), quirks, StrategyKind::kPatch), triggered) << before;
+  }
+}
+
+TEST(Quirks, DependentsCountAsJoinedWhereOneDependsOnAnotherNodeToo) {
+  const Quirk joined = made_up("op=launch most_joined_dependents>=2", "bytes");
+  const QuirkSet quirks("7.2", {&joined, 1});
+  const std::string begin = "graph g0\nempty g0.n0\nempty g0.n1\nempty g0.n2 after=n0\n";
+  for (const auto& [last, triggered] : {std::pair{"after=n0", 0U}, {"after=n0,n1", 1U}, {"after=n1,n2", 0U}}) {
+    const Program program = valid_program(begin + "empty g0.n3 " + last + "\ninstantiate e0 g0\nlaunch e0 s0\n");
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << last;
+  }
+}
+
+// A runtime that loses launches: all, or the ones that begin while an earlier one may still be running.
+struct LosesLaunches {
+  static inline decltype(hip::Api::hipGraphLaunch) launch;
+  static inline decltype(hip::Api::hipDeviceSynchronize) synchronize;
+  static inline bool running;
+
+  static void all(hip::Api& api) {
+    api.hipGraphLaunch = [](hipGraphExec_t, hipStream_t) { return hipSuccess; };
+  }
+  static void overlapping(hip::Api& api) {
+    launch = std::exchange(api.hipGraphLaunch, [](hipGraphExec_t exec, hipStream_t stream) {
+      return std::exchange(running, true) ? hipSuccess : launch(exec, stream);
+    });
+    synchronize = std::exchange(api.hipDeviceSynchronize, [] {
+      running = false;
+      return synchronize();
+    });
+  }
+};
+
+TEST(Quirks, ADivergenceThatStaysWhenTheHostWaitsBeforeTheTriggerIsAnotherOne) {
+  const Quirk busy[] = {made_up("op=launch busy=1", "bytes")};
+  const Program program = valid_program(
+      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=1 k=1\ninstantiate e0 g0\nlaunch e0 s0\n"
+      "launch e0 s0\n");
+  for (const auto& [loses, verdict] : {std::pair{&LosesLaunches::all, VerdictKind::kDiverge},
+                                       std::pair{&LosesLaunches::overlapping, VerdictKind::kKnownQuirk}}) {
+    LosesLaunches::running = false;
+    OtherBench bench(loses);
+    bench.judge.know(QuirkSet("7.2", busy), StrategyKind::kPatch);
+    EXPECT_EQ(bench.judge.judge(program, {}).verdict, verdict);
   }
 }
 

@@ -91,6 +91,7 @@ class Cause {
   bool clean_without_redundant_edges();
   bool clean_without_frees();
   bool clean_in_another_order();
+  bool depends_on_order(const RunPair& pair);
   bool hits_the_graph_instead();
   bool setters_change_other_nodes();
   bool needs_repeats(const RunPair& pair);
@@ -167,6 +168,13 @@ bool Cause::clean_in_another_order() {
   return false;
 }
 
+// The order that a runtime of another process usually takes may be a wrong one, too.
+bool Cause::depends_on_order(const RunPair& pair) {
+  if (options_.schedule_seed != 0 && pairs_.run(program_, in_the_usual_order(options_)).clean()) return true;
+  if (options_.schedule_seed != 0 && !pairs_.subject().contained()) return false;
+  return pair.subject.violations.empty() && !pair.subject.death && clean_in_another_order();
+}
+
 void Cause::name(const RunPair& first, Judgement& judgement) {
   // A run without isolation checks may miss that an earlier command, or the same command in another object, did wrong.
   RunOptions closer = options_;
@@ -188,14 +196,14 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
     cause.reset();
   } else if (differs_in_bad_call(program_, pair.divergence)) {
     cause = PropertyId::kP11;
-  } else if (clean_with(keeping_what_was_passed(options_))) {
+  } else if (clean_with(keeping_what_was_passed(options_)) &&
+             (!pairs_.subject().contained() || !depends_on_order(pair))) {  // another process may take another order
     cause = PropertyId::kP1;
   } else if (has_failures(program_) && clean_with(without_failures(options_))) {
     cause = PropertyId::kP4;
   } else if (!pair.differences.empty() && !died && clean_without_frees()) {
     cause = PropertyId::kS1;
-  } else if (options_.schedule_seed != 0 ? clean_with(in_the_usual_order(options_))
-                                         : pair.subject.violations.empty() && !died && clean_in_another_order()) {
+  } else if (depends_on_order(pair)) {
     cause = PropertyId::kP5;
   } else if (says_done_where_refused(program_, pair) && !broken.contains(PropertyId::kP7)) {
     cause = PropertyId::kP4;

@@ -4,11 +4,14 @@
 // A divergence of a subject process has to show again in a fresh process. Otherwise an earlier program may have caused
 // it, and the program is Poisoned. A death that does not show again at once may be one that does not come every time:
 // then kRateRuns fresh processes say how often it comes.
-// A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk.
+// A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk, unless it stays
+// when the host waits before the commands that may show a quirk, and nothing explains it there.
 //
 // Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
 // campaign samples them at a stated rate.
 #pragma once
+
+#include <optional>
 
 #include "verify/execute/runner.h"
 #include "verify/oracle/judgement.h"
@@ -49,6 +52,8 @@ class Judge {
 
  private:
   Judgement judge_in_place(const Program& program, const JudgeOptions& options);
+  // The divergence of the program that waits before the commands that may show a quirk, if none explains it.
+  std::optional<Judgement> judge_without(const Quirk& quirk, const Program& program, const JudgeOptions& options);
 
   PairRunner pairs_;
 };

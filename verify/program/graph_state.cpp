@@ -32,6 +32,14 @@ bool GraphState::frees(Id buffer) const {
          });
 }
 
+std::set<Id> GraphState::disabled() const {
+  std::set<Id> found;
+  for (const NodeState& node : nodes) {
+    if (!node.enabled) found.insert(node.id);
+  }
+  return found;
+}
+
 int GraphState::index_of(Id node) const {
   // Ids mostly equal indices; look there first.
   if (node < nodes.size() && nodes[node].id == node) return static_cast<int>(node);

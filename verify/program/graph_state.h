@@ -53,6 +53,7 @@ struct GraphState {
   [[nodiscard]] NodeState& at(Id node);                 // a node that it has
   [[nodiscard]] std::vector<ByteRange> ranges() const;  // of all its nodes
   [[nodiscard]] bool frees(Id buffer) const;            // a node frees the buffer
+  [[nodiscard]] std::set<Id> disabled() const;          // its nodes that are disabled
 };
 
 struct ExecState {
@@ -61,6 +62,7 @@ struct ExecState {
   GraphState graph;
   std::uint32_t flags = 0;
   std::set<Id> gone;  // nodes with handles that are not valid any more: they were removed from the origin
+  std::set<std::set<Id>> launched_without;  // the nodes that were disabled when it was launched, where any were
 };
 
 struct GraphsState {

@@ -41,6 +41,7 @@ constexpr Fact kFacts[] = {
     {Attribute::k_roots, of_graph<roots_of>},
     {Attribute::k_leaves, of_graph<leaves_of>},
     {Attribute::k_most_dependents, of_graph<most_dependents_of>},
+    {Attribute::k_most_joined_dependents, of_graph<most_joined_dependents_of>},
     {Attribute::k_host_nodes, of_graph<host_nodes_in>},
     {Attribute::k_copies_moved, of_state<copies_moved_in>},
     {Attribute::k_copies_to_pageable, of_state<copies_to_pageable_in>},
@@ -61,6 +62,15 @@ constexpr auto kWalks = [] {
 bool on_locked_host(const State& state, const CopyEnd& end) {
   const BufferState* buffer = state.buffer(end.ref.buffer);
   return buffer != nullptr && buffer->memory != MemoryKind::kDevice && buffer->memory != MemoryKind::kPageable;
+}
+
+// Fans counted.
+std::vector<std::uint64_t> dependents_of_each(const GraphState& graph) {
+  std::vector<std::uint64_t> dependents(graph.nodes.size(), 0);
+  for (const NodeState& node : graph.nodes) {
+    for (const std::uint32_t before : node.after) dependents[before] += node.fan;
+  }
+  return dependents;
 }
 
 bool branches(const GraphState& graph) {
@@ -103,11 +113,20 @@ bool same_counts(const GraphState& a, const GraphState& b) {
 }
 
 std::uint64_t most_dependents_of(const GraphState& graph) {
-  std::vector<std::uint64_t> dependents(graph.nodes.size(), 0);
-  for (const NodeState& node : graph.nodes) {
-    for (const std::uint32_t before : node.after) dependents[before] += node.fan;
-  }
+  const std::vector<std::uint64_t> dependents = dependents_of_each(graph);
   return dependents.empty() ? 0 : *std::ranges::max_element(dependents);
+}
+
+std::uint64_t most_joined_dependents_of(const GraphState& graph) {
+  const std::vector<std::uint64_t> dependents = dependents_of_each(graph);
+  std::uint64_t most = 0;
+  for (const NodeState& node : graph.nodes) {
+    std::uint64_t dependencies = 0;
+    for (const std::uint32_t before : node.after) dependencies += graph.nodes[before].fan;
+    if (dependencies < 2) continue;
+    for (const std::uint32_t before : node.after) most = std::max(most, dependents[before]);
+  }
+  return most;
 }
 
 // See hip/spread/stream_spread.h; only for graphs that are spread.

@@ -18,6 +18,8 @@ namespace verify {
 // Whether each node has as many dependencies in both graphs, whichever nodes these are.
 [[nodiscard]] bool same_counts(const GraphState& a, const GraphState& b);
 [[nodiscard]] std::uint64_t most_dependents_of(const GraphState& graph);
+// The same of nodes of which a dependent depends on another node, too.
+[[nodiscard]] std::uint64_t most_joined_dependents_of(const GraphState& graph);
 // See hip/spread/stream_spread.h; only for graphs that 7.2 spreads over streams.
 [[nodiscard]] bool leaves_stream_out(const GraphState& graph);
 // At any depth.

@@ -220,6 +220,21 @@ std::size_t begun_at(const Program& program, std::size_t step) {
 
 }  // namespace
 
+std::set<const Quirk*> QuirkSet::met_by(const Program& program, StrategyKind strategy) const {
+  const bool several = devices_needed(program) > 1;
+  std::set<const Quirk*> met;
+  any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
+    return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
+      for (const Compiled& compiled : compiled_) {
+        const bool shows = compiled.shows_in(program.setting.environment) && compiled.may_show(event, strategy, several);
+        if (shows) met.insert(compiled.quirk);
+      }
+      return false;
+    });
+  });
+  return met;
+}
+
 bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
   const bool several = devices_needed(program) > 1;
   if (std::ranges::none_of(compiled_, &Compiled::corrupts)) return false;

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,7 @@ struct Quirk {
   std::string_view happens;
   std::string_view evidence;  // why the defect is the runtime's and neither the model's nor the agent's
   std::string_view advice;    // the workaround
+  std::string_view wide{};    // why its trigger matches so many programs; empty where it does not
 };
 
 [[nodiscard]] std::span<const Quirk> quirks();
@@ -78,6 +80,8 @@ class QuirkSet {
                                        const Environment& environment = {}) const;
   // The quirk that explains how `program` first diverged, or null.
   [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const;
+  // The quirks that a command of `program` may show.
+  [[nodiscard]] std::set<const Quirk*> met_by(const Program& program, StrategyKind strategy) const;
   // Whether `program` holds a trigger of a quirk that corrupts its process.
   [[nodiscard]] bool corrupts(const Program& program, StrategyKind strategy) const;
 

@@ -8,8 +8,8 @@ std::span<const RuntimeFault> runtime_faults() {
   static const std::vector<RuntimeFault> kFaults = [] {
     std::vector<RuntimeFault> all;
     for (const auto list :
-         {ownership_faults, isolation_faults, updates_faults, edges_faults, disabled_faults, captures_faults,
-          lives_faults, stream_memory_faults, setters_faults, captured_nodes_faults}) {
+         {ownership_faults, isolation_faults, updates_faults, edges_faults, waits_faults, captures_faults, lives_faults,
+          stream_memory_faults, setters_faults, captured_nodes_faults}) {
       const std::vector<RuntimeFault> some = list();
       all.insert(all.end(), some.begin(), some.end());
     }

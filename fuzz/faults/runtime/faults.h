@@ -26,8 +26,8 @@ struct RuntimeFault {
 [[nodiscard]] std::vector<RuntimeFault> ownership_faults();       // U01, U02
 [[nodiscard]] std::vector<RuntimeFault> isolation_faults();       // U03, U04
 [[nodiscard]] std::vector<RuntimeFault> updates_faults();         // U05, U06, U12
-[[nodiscard]] std::vector<RuntimeFault> edges_faults();           // U08, U11, U24
-[[nodiscard]] std::vector<RuntimeFault> disabled_faults();        // U07
+[[nodiscard]] std::vector<RuntimeFault> edges_faults();           // U11, U24
+[[nodiscard]] std::vector<RuntimeFault> waits_faults();           // U07, U08
 [[nodiscard]] std::vector<RuntimeFault> captures_faults();        // U09, U10, U13, U14, U26
 [[nodiscard]] std::vector<RuntimeFault> lives_faults();           // U15, U16, U28
 [[nodiscard]] std::vector<RuntimeFault> stream_memory_faults();   // U30

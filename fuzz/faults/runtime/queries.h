@@ -16,6 +16,19 @@ namespace fuzz {
   return nodes;
 }
 
+struct Edges {
+  std::vector<hipGraphNode_t> from, to;
+};
+
+// No edges if the runtime reports an error.
+[[nodiscard]] inline Edges edges_of(const hip::Api& hip, hipGraph_t graph) {
+  std::size_t count = 0;
+  if (hip.hipGraphGetEdges(graph, nullptr, nullptr, &count) != hipSuccess || count == 0) return {};
+  Edges edges{std::vector<hipGraphNode_t>(count), std::vector<hipGraphNode_t>(count)};
+  if (hip.hipGraphGetEdges(graph, edges.from.data(), edges.to.data(), &count) != hipSuccess) return {};
+  return edges;
+}
+
 [[nodiscard]] inline bool has_type(const hip::Api& hip, hipGraphNode_t node, hipGraphNodeType wanted) {
   hipGraphNodeType type{};
   return hip.hipGraphNodeGetType(node, &type) == hipSuccess && type == wanted;

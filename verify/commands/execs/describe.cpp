@@ -18,6 +18,14 @@ bool describe_events(EventEmitter& out, const Instantiate& c) {
   return out.whole(*graph);
 }
 
+// Whether some nodes are disabled in place of others since an earlier launch.
+static bool swaps_disabled(const ExecState& exec) {
+  const std::set<Id> now = exec.graph.disabled();
+  return std::ranges::any_of(exec.launched_without, [&now](const std::set<Id>& then) {
+    return !std::ranges::includes(now, then) && !std::ranges::includes(then, now);
+  });
+}
+
 bool describe_events(EventEmitter& out, const Launch& c) {
   const ExecState* exec = out.state.exec(c.exec);
   // A command buffer makes its executable graph when it is first launched.
@@ -33,6 +41,10 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   out.set(k_nodes_off_device, nodes_off_device_in(out.state, exec->graph, device, home, stabilised));
   out.set(k_nodes_off_graph_device, nodes_off_device_in(out.state, exec->graph, home, home, stabilised));
   out.set(k_stream_off_graph_device, device != home);
+  out.set(k_disabled_swapped, swaps_disabled(*exec));
+  if (!out.state.idle()) {
+    out.set(k_meets_earlier_work, out.state.parts().streams.unordered_conflict(exec->graph.ranges(), {}));
+  }
   out.set(k_overlaps_last_launch, out.state.exec_runs_beside(c.exec, c.stream));
   out.set(k_nodes_without_packets, nodes_without_packets_in(out.state, exec->graph));
   out.set(k_leaves_stream_out, leaves_stream_out(exec->graph));

@@ -56,7 +56,7 @@ template <>
 void apply(State& state, const Instantiate& c) {
   GraphsState& graphs = state.change().graphs;
   const GraphState& graph = graphs.graphs.at(c.graph);
-  graphs.execs[c.exec] = {!graph.cyclic, c.graph, graph, c.flags, {}};  // instantiating a cycle is refused
+  graphs.execs[c.exec] = {!graph.cyclic, c.graph, graph, c.flags, {}, {}};  // instantiating a cycle is refused
 }
 
 // ---- Launch
@@ -196,13 +196,15 @@ void launch_with_events(StateParts& parts, const Launch& c) {
 template <>
 void apply(State& state, const Launch& c) {
   StateParts& parts = state.change();
-  const ExecState& exec = parts.graphs.execs.at(c.exec);
+  ExecState& exec = parts.graphs.execs.at(c.exec);
   if (CaptureState* capture = parts.captures.push_node(c.stream, state.device_of_stream(c.stream)))
     return add_child(parts, *capture, exec);
   if (exec.graph.has_memory) {
     if (state.unfreed_memory(exec.graph) && (exec.flags & kAutoFreeOnLaunch) == 0) return;  // the launch is refused
     allocate_and_free(parts.memory, exec);
   }
+  if (std::set<Id> disabled = exec.graph.disabled(); !disabled.empty())
+    exec.launched_without.insert(std::move(disabled));
   if (exec.graph.has_events) return launch_with_events(parts, c);
   // No documentation says that a graph without nodes orders anything; 7.2 and 6.4 give the stream no work.
   if (exec.graph.nodes.empty()) {

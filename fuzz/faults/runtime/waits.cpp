@@ -1,10 +1,15 @@
-// U07 (ROCm/rocm-systems#11359): a runtime in which a disabled node is no node at all.
+// U07 and U08: runtimes whose launches lack waits.
 //
-// The author believed: a disabled node has no commands, so nothing has to wait for it. The mistake: a disabled node
-// still orders the nodes before it and the nodes behind it. Here the nodes behind it wait for nothing any more. P5.
+// U07 (ROCm/rocm-systems#11359): a disabled node is no node at all. The author believed: a disabled node has no
+// commands, so nothing has to wait for it. The mistake: a disabled node still orders the nodes before it and the nodes
+// behind it. Here the nodes behind it wait for nothing any more. P5.
 //
-// An executable graph with disabled nodes is replaced by one without their edges, made from a clone that is taken at
-// instantiation. An executable graph that was changed, or whose graph cannot be cloned, is launched as it is.
+// U08 (ROCm/rocm-systems#11499). The author believed: when a node has more dependents than there are streams, the
+// further dependents are on the node's own stream and need not wait for it. The mistake: streams are assigned in turn,
+// so only every kStreams-th of them is. The other dependents wait for nothing and may run before the node. P5.
+//
+// An executable graph is replaced by one without these edges, made from a clone that is taken at instantiation. An
+// executable graph that was changed, or whose graph cannot be cloned, is launched as it is.
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"
@@ -14,15 +19,19 @@ namespace fuzz {
 
 namespace {
 
-class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
-  using Self = DropsTheEdgesOfDisabledNodes;
+class LaunchesWithoutEdges : public hip::ApiLayer {
+  using Self = LaunchesWithoutEdges;
 
+ protected:
   struct Held {
     hipGraph_t clone = nullptr;  // owned; null: the executable graph is launched as it is
     std::set<hipGraphNode_t> disabled;
     hipGraphExec_t without = nullptr;  // launched in its place, made when first needed
   };
+  // The edges of the clone that launches lack.
+  [[nodiscard]] virtual Edges dropped(const Held& held) const = 0;
 
+ private:
   void start() override {
     held_.clear();
     replace().hipGraphInstantiate = instantiate;
@@ -73,8 +82,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
   static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
     Self& self = current<Self>();
     const auto held = self.held_.find(exec);
-    if (held == self.held_.end() || held->second.disabled.empty() || held->second.clone == nullptr ||
-        !self.make(held->second)) {
+    if (held == self.held_.end() || held->second.clone == nullptr || !self.make(held->second)) {
       return self.inner().hipGraphLaunch(exec, stream);
     }
     return self.inner().hipGraphLaunch(held->second.without, stream);
@@ -120,15 +128,7 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
   bool make(Held& held) {
     if (held.without != nullptr) return true;
     const hip::Api& hip = inner();
-    std::size_t count = 0;
-    if (hip.hipGraphGetEdges(held.clone, nullptr, nullptr, &count) != hipSuccess || count == 0) return false;
-    std::vector<hipGraphNode_t> all_from(count), all_to(count), from, to;
-    if (hip.hipGraphGetEdges(held.clone, all_from.data(), all_to.data(), &count) != hipSuccess) return false;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!held.disabled.contains(all_from[i]) && !held.disabled.contains(all_to[i])) continue;
-      from.push_back(all_from[i]);
-      to.push_back(all_to[i]);
-    }
+    const auto [from, to] = dropped(held);
     if (from.empty()) return false;
     if (hip.hipGraphRemoveDependencies(held.clone, from.data(), to.data(), from.size()) != hipSuccess) return false;
     const bool made = hip.hipGraphInstantiate(&held.without, held.clone, nullptr, nullptr, 0) == hipSuccess;
@@ -143,10 +143,50 @@ class DropsTheEdgesOfDisabledNodes final : public hip::ApiLayer {
   std::map<hipGraphExec_t, Held> held_;
 };
 
+class DropsTheEdgesOfDisabledNodes final : public LaunchesWithoutEdges {
+  [[nodiscard]] Edges dropped(const Held& held) const override {
+    if (held.disabled.empty()) return {};
+    const Edges all = edges_of(inner(), held.clone);
+    Edges found;
+    for (std::size_t i = 0; i < all.from.size(); ++i) {
+      if (!held.disabled.contains(all.from[i]) && !held.disabled.contains(all.to[i])) continue;
+      found.from.push_back(all.from[i]);
+      found.to.push_back(all.to[i]);
+    }
+    return found;
+  }
+};
+
+class SkipsWaitsPastTheLastStream final : public LaunchesWithoutEdges {
+  static constexpr std::size_t kStreams = 2;  // as the runtime is configured; few streams wrap around sooner
+
+  // The edges that no wait implements: to a dependent on another stream that waits for one node only. Streams are dealt
+  // out to dependents in the order in which they were added.
+  [[nodiscard]] Edges dropped(const Held& held) const override {
+    const Edges edges = edges_of(inner(), held.clone);
+    std::map<hipGraphNode_t, std::vector<hipGraphNode_t>> parents;
+    for (std::size_t i = 0; i < edges.from.size(); ++i) parents[edges.to[i]].push_back(edges.from[i]);
+    std::map<hipGraphNode_t, std::size_t> dealt;
+    Edges without;
+    for (const hipGraphNode_t node :
+         edges.from.empty() ? std::vector<hipGraphNode_t>() : nodes_of(inner(), held.clone)) {
+      const std::vector<hipGraphNode_t>& waits_for = parents[node];
+      for (const hipGraphNode_t parent : waits_for) {
+        const std::size_t index = dealt[parent]++;
+        if (index < kStreams || index % kStreams == 0 || waits_for.size() > 1) continue;
+        without.from.push_back(parent);
+        without.to.push_back(node);
+      }
+    }
+    return without;
+  }
+};
+
 }  // namespace
 
-std::vector<RuntimeFault> disabled_faults() {
-  return {{"U07", layer_factory<DropsTheEdgesOfDisabledNodes>()}};
+std::vector<RuntimeFault> waits_faults() {
+  return {{"U07", layer_factory<DropsTheEdgesOfDisabledNodes>()},
+          {"U08", layer_factory<SkipsWaitsPastTheLastStream>()}};
 }
 
 }  // namespace fuzz
