@@ -226,7 +226,8 @@ std::set<const Quirk*> QuirkSet::met_by(const Program& program, StrategyKind str
   any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
     return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
       for (const Compiled& compiled : compiled_) {
-        const bool shows = compiled.shows_in(program.setting.environment) && compiled.may_show(event, strategy, several);
+        const bool shows =
+            compiled.shows_in(program.setting.environment) && compiled.may_show(event, strategy, several);
         if (shows) met.insert(compiled.quirk);
       }
       return false;
