@@ -19,14 +19,14 @@ TEST(Quirks, EveryEntryIsReadAndHasAValidProgram) {
   }
 }
 
-constexpr Quirk made_up(std::string_view triggers, std::string_view effects, std::string_view environment = "") {
+constexpr Quirk made_up(std::string_view triggers, std::string_view effects) {
   return {"made-up",
           "title",
           {hip::Release::k7_2},
           StrategyKind::kPatch,
           triggers,
           effects,
-          environment,
+          "",
           GoneAround::kNever,
           "d",
           "h",
@@ -148,30 +148,6 @@ TEST(Quirks, EdgesThatAGraphLostCountWhereItIsUpdatedFromARecording) {
   }
   EXPECT_FALSE(explained("", StrategyKind::kUpdate));
   EXPECT_FALSE(explained("remove g0.n1\nempty g0.n3\nremove g0.n3\n", StrategyKind::kRebuild));
-}
-
-// A quirk of a setting of the runtime explains nothing in programs that do not state it, and is steered around in those
-// that do.
-TEST(Quirks, AQuirkOfASettingShowsOnlyInProgramsThatStateIt) {
-  const Quirk quirk = made_up("op=launch", "bytes", "AMD_DIRECT_DISPATCH=0 GPU_MAX_HW_QUEUES=2");
-  EXPECT_EQ(flaw_of(quirk).value_or(""), "");
-  EXPECT_NE(flaw_of(made_up("op=launch", "bytes", "AMD_DIRECT_DISPATCH")), std::nullopt);
-  const QuirkSet quirks("7.2", {&quirk, 1});
-  Program program = program_of("graph g0\nempty g0.n0\ninstantiate e0 g0\nlaunch e0 s0\n");
-  const auto shows = [&](Environment environment) {
-    program.setting.environment = std::move(environment);
-    State state;
-    const Command& launch = program.steps.back().command;
-    for (std::size_t i = 0; i + 1 < program.steps.size(); ++i) state.apply(program.steps[i].command);
-    const bool avoided =
-        quirks.triggered(state, launch, StrategyKind::kPatch, 0, program.setting.environment) != nullptr;
-    EXPECT_EQ(avoided, explains(quirk, program, other_bytes(program)));
-    return avoided;
-  };
-  EXPECT_FALSE(shows({}));
-  EXPECT_FALSE(shows({{"AMD_DIRECT_DISPATCH", "0"}}));
-  EXPECT_FALSE(shows({{"AMD_DIRECT_DISPATCH", "1"}, {"GPU_MAX_HW_QUEUES", "2"}}));
-  EXPECT_TRUE(shows({{"AMD_DIRECT_DISPATCH", "0"}, {"GPU_MAX_HW_QUEUES", "2"}, {"HIP_HOST_COHERENT", "1"}}));
 }
 
 // The nodes of a child that takes another child's place are compared with the nodes that they replace.
