@@ -38,7 +38,7 @@ Program waiting_for_quirks(const PairRunner& pairs, const Program& program) {
   State state;
   for (const Step& step : program.steps) {
     const bool may_wait = step.in.thread == 0 && !state.idle() && state.captures().empty();
-    if (may_wait && pairs.is_known(state, step.command, 0)) {
+    if (may_wait && pairs.is_known(state, step.command, 0, program.setting.environment)) {
       waiting.steps.push_back({.command = Synchronize{}});
       state.apply(Synchronize{});
     }
