@@ -153,7 +153,7 @@ class Campaign {
     const std::string kind = line.value("kind", "");
     if (kind == "diverge") {
       found_.note({line.value("index", std::uint64_t{0}), line.value("property", "?"), line.value("cause", "?"), 1, "",
-                   program});
+                   line.value("program", program)});
     } else if (kind == "keep") {
       if (memory_) found_.note_failure(memory_->keep_program(line.value("program", "")));
     } else if (kind == "shared corpus") {

@@ -26,16 +26,32 @@ void tell(int fd, const nlohmann::json& line) {
   if (!verify::write_all(fd, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) _exit(0);
 }
 
-void report(int fd, std::uint64_t index, const verify::Judgement& judgement) {
+// `waiting`: the program that the judgement is about, where it is not the one of that index.
+void report(int fd, std::uint64_t index, const verify::Judgement& judgement,
+            const std::optional<verify::Program>& waiting) {
   if (judgement.verdict == verify::VerdictKind::kAgree) return;
   nlohmann::json line = {{"index", index}, {"kind", verdict_name(judgement.verdict)}};
   if (judgement.verdict == verify::VerdictKind::kDiverge) {
     line["property"] = verify::property(judgement.broken.front()).name;
     line["cause"] = cause_of(judgement);
+    if (waiting) line["program"] = verify::print_program(*waiting);
   } else {
     line["reason"] = judgement.reason;
   }
   tell(fd, line);
+}
+
+// Judges the program once more, with waits before its known quirks, and returns the program with the waits if that is
+// wrong in another way; `judgement` is then about it.
+std::optional<verify::Program> look_behind_quirks(verify::Judge& judge, const verify::Program& program,
+                                                  verify::Judgement& judgement) {
+  if (judgement.verdict != verify::VerdictKind::kKnownQuirk) return {};
+  std::optional<verify::Program> waiting = judge.waiting_for_quirks(program);
+  if (!waiting) return {};
+  verify::Judgement behind = judge.judge(*waiting, {});
+  if (behind.verdict != verify::VerdictKind::kDiverge) return {};
+  judgement = std::move(behind);
+  return waiting;
 }
 
 void keep(const Corpus& corpus, const verify::Program& program, int fd) {
@@ -110,13 +126,14 @@ void run_worker(Setup& setup, const WorkerOptions& options, Board& board, int pi
     const std::uint64_t generated = steady_ns();
     verify::JudgeOptions checks = campaign_checks(index);
     checks.signature = options.guided;
-    const verify::Judgement judgement = setup.judge().judge(program, checks);
+    verify::Judgement judgement = setup.judge().judge(program, checks);
+    const std::optional<verify::Program> waiting = look_behind_quirks(setup.judge(), program, judgement);
     if (shared && shared->offer(program, judgement.signature)) corpus.add(program);
     board.busy_since_ns.store(0, std::memory_order_release);
     board.generate_ns.fetch_add(generated - started, kRelaxed);
     board.judge_ns.fetch_add(steady_ns() - generated, kRelaxed);
     counter.add(program, judgement, board);
-    report(pipe_end, index, judgement);
+    report(pipe_end, index, judgement, waiting);
     if (collects && seen.add(program) != 0) keep(corpus, program, pipe_end);
     if (judgement.verdict == verify::VerdictKind::kDiverge && setup.fragile()) _exit(kRestart);
   }

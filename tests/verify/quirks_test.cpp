@@ -417,40 +417,6 @@ TEST(Quirks, DependentsCountAsJoinedWhereOneDependsOnAnotherNodeToo) {
   }
 }
 
-// A runtime that loses launches: all, or the ones that begin while an earlier one may still be running.
-struct LosesLaunches {
-  static inline decltype(hip::Api::hipGraphLaunch) launch;
-  static inline decltype(hip::Api::hipDeviceSynchronize) synchronize;
-  static inline bool running;
-
-  static void all(hip::Api& api) {
-    api.hipGraphLaunch = [](hipGraphExec_t, hipStream_t) { return hipSuccess; };
-  }
-  static void overlapping(hip::Api& api) {
-    launch = std::exchange(api.hipGraphLaunch, [](hipGraphExec_t exec, hipStream_t stream) {
-      return std::exchange(running, true) ? hipSuccess : launch(exec, stream);
-    });
-    synchronize = std::exchange(api.hipDeviceSynchronize, [] {
-      running = false;
-      return synchronize();
-    });
-  }
-};
-
-TEST(Quirks, ADivergenceThatStaysWhenTheHostWaitsBeforeTheTriggerIsAnotherOne) {
-  const Quirk busy[] = {made_up("op=launch busy=1", "bytes")};
-  const Program program = valid_program(
-      "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=1 k=1\ninstantiate e0 g0\nlaunch e0 s0\n"
-      "launch e0 s0\n");
-  for (const auto& [loses, verdict] : {std::pair{&LosesLaunches::all, VerdictKind::kDiverge},
-                                       std::pair{&LosesLaunches::overlapping, VerdictKind::kKnownQuirk}}) {
-    LosesLaunches::running = false;
-    OtherBench bench(loses);
-    bench.judge.know(QuirkSet("7.2", busy), StrategyKind::kPatch);
-    EXPECT_EQ(bench.judge.judge(program, {}).verdict, verdict);
-  }
-}
-
 // Growth spoils no other run of a program, so programs need not steer around it.
 TEST(Quirks, WhatOnlyGrowsIsExplainedAndNotSteeredAround) {
   const Quirk grows = made_up("op=launch node=memset", "grows");

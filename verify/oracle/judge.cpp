@@ -30,33 +30,32 @@ void name_sometimes(const Program& program, const RunPair& pair, unsigned deaths
   }
 }
 
-// The program in which the host waits before each command that may show a known quirk, where earlier work may still be
-// running.
-Program waiting_for_quirks(const PairRunner& pairs, const Program& program) {
+}  // namespace
+
+std::optional<Program> Judge::waiting_for_quirks(const Program& program) const {
+  constexpr std::uint32_t kMostApart = 16;  // repetitions that are written one by one, each with its own wait
+  if (pairs_.is_corrupting(program)) return {};
   Program waiting = program;
   waiting.steps.clear();
   State state;
+  bool waits = false;
   for (const Step& step : program.steps) {
-    const bool may_wait = step.in.thread == 0 && !state.idle() && state.captures().empty();
-    if (may_wait && pairs.is_known(state, step.command, 0, program.setting.environment)) {
-      waiting.steps.push_back({.command = Synchronize{}});
-      state.apply(Synchronize{});
+    const bool alone = step.in.block == 0 && step.in.thread == 0;
+    Step written = step;
+    if (alone && step.repeat <= kMostApart) written.repeat = 1;
+    for (std::uint32_t k = 0; k < step.repeat; k += written.repeat) {
+      if (alone && !state.idle() && state.captures().empty() &&
+          pairs_.is_known(state, step.command, 0, program.setting.environment)) {
+        waiting.steps.push_back({.command = Synchronize{}});
+        state.apply(Synchronize{});
+        waits = true;
+      }
+      waiting.steps.push_back(written);
+      for (std::uint32_t applied = 0; applied < repeats_that_matter(written); ++applied) state.apply(written.command);
     }
-    waiting.steps.push_back(step);
-    for (std::uint32_t k = 0; k < repeats_that_matter(step); ++k) state.apply(step.command);
   }
+  if (!waits || validate(waiting)) return {};
   return waiting;
-}
-
-}  // namespace
-
-std::optional<Judgement> Judge::judge_without(const Quirk& quirk, const Program& program, const JudgeOptions& options) {
-  if (quirk.effects.find("corrupts") != std::string_view::npos) return {};  // the process means nothing any more
-  const Program waiting = waiting_for_quirks(pairs_, program);
-  if (waiting.steps.size() == program.steps.size() || validate(waiting)) return {};
-  Judgement judgement = judge_in_place(waiting, options);
-  if (judgement.verdict != VerdictKind::kDiverge) return {};
-  return judgement;
 }
 
 Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
@@ -87,9 +86,6 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
       if (!sometimes) pair.poisoned = unrepeated(pair);
     }
     quirk = pairs_.explain(program, pair.divergence, pair.reverse);  // it may look different this time
-  }
-  if (quirk != nullptr) {
-    if (std::optional<Judgement> other = judge_without(*quirk, program, options)) return *std::move(other);
   }
   if (quirk == nullptr && !pair.clean() && pair.poisoned.empty()) {
     if (const std::optional<std::string> race = host_race(program)) pair.poisoned = "data race: " + *race;

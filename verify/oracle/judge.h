@@ -4,8 +4,7 @@
 // A divergence of a subject process has to show again in a fresh process. Otherwise an earlier program may have caused
 // it, and the program is Poisoned. A death that does not show again at once may be one that does not come every time:
 // then kRateRuns fresh processes say how often it comes.
-// A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk, unless it stays
-// when the host waits before the commands that may show a quirk, and nothing explains it there.
+// A divergence that a known quirk of the subject's release explains ends the judgement as KnownQuirk.
 //
 // Checks that need many runs of one program (every call fails in turn, metamorphic pairs) are made when asked for; the
 // campaign samples them at a stated rate.
@@ -49,11 +48,13 @@ class Judge {
 
   // `program` has to be valid.
   [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);
+  // For a program that ended as KnownQuirk: the program in which the host waits for the device before each command that
+  // may show a quirk while earlier work runs. Many quirks do not show there, so what still goes wrong may be another
+  // defect. Nothing where no wait can be added, or where a quirk of the program corrupts its process.
+  [[nodiscard]] std::optional<Program> waiting_for_quirks(const Program& program) const;
 
  private:
   Judgement judge_in_place(const Program& program, const JudgeOptions& options);
-  // The divergence of the program that waits before the commands that may show a quirk, if none explains it.
-  std::optional<Judgement> judge_without(const Quirk& quirk, const Program& program, const JudgeOptions& options);
 
   PairRunner pairs_;
 };

@@ -94,7 +94,7 @@ RunPair PairRunner::run(const Program& program, const RunOptions& options) {
 void PairRunner::end_program(const Program& program) {
   // A fault of the device is sticky: it would be the next program's error as well.
   const bool may_be_spoiled = subject_.contained() && (diverged_ || !subject_.starts_slowly());
-  if (faulted_ || (may_be_spoiled && known_.quirks.corrupts(program, known_.strategy))) {
+  if (faulted_ || (may_be_spoiled && is_corrupting(program))) {
     subject_.start_afresh();
     baseline_.start_afresh();
   }

@@ -82,6 +82,11 @@ class PairRunner {
     return known_.quirks.triggered(state, command, known_.strategy, thread, environment) != nullptr;
   }
 
+  // Whether the program holds a trigger of a quirk that damages the subject's process.
+  [[nodiscard]] bool is_corrupting(const Program& program) const {
+    return known_.quirks.corrupts(program, known_.strategy);
+  }
+
  private:
   Runner& subject_;
   Runner& baseline_;
