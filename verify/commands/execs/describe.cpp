@@ -51,6 +51,7 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   out.set(k_rows_off_first_device, rows_off_first_device_in(out.state, exec->graph));
   out.set(k_rows_off_stream_device, rows_off_stream_device_in(out.state, exec->graph, device));
   out.set(k_frees_by_itself, (exec->flags & kAutoFreeOnLaunch) != 0);
+  out.set(k_memory_unfreed, out.state.unfreed_memory(exec->graph));
   out.set(k_memory_of_other_graphs, std::ranges::count_if(out.state.buffers(), [&](const auto& entry) {
             return entry.second.unfreed && !exec->graph.addresses.contains(entry.first);
           }));
