@@ -115,6 +115,29 @@ TEST(Cycles, ARuntimeThatKeepsALittleWithEveryLaunchIsFound) {
       << judgement.violations.front().observed;
 }
 
+// The first launch succeeds, so that the first pair of runs is clean; the repeated launch is refused.
+TEST(Cycles, AnErrorInAThreadLeavesNothingToCompare) {
+  static int launches = 0;
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphInstantiate = [](auto... arguments) {
+      launches = 0;
+      return model::abi::InProcess::api().hipGraphInstantiate(arguments...);
+    };
+    api.hipGraphLaunch = [](hipGraphExec_t exec, hipStream_t stream) {
+      if (++launches > 1) return hipErrorUnknown;
+      return model::abi::InProcess::api().hipGraphLaunch(exec, stream);
+    };
+  });
+  const Program program = program_of(
+      "buffer b0 64\nstream s1 nonblocking\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\n"
+      "threads\nthread 1\nlaunch e0 s1\nend\n");
+  const Judgement once = bench.judge.judge(program, {});
+  const Judgement judgement = bench.judge.judge(program, {.cycles = true});
+  EXPECT_TRUE(in_agreement(judgement)) << described(judgement);
+  const auto p8 = static_cast<std::size_t>(PropertyId::kP8);
+  EXPECT_EQ(judgement.exercised[p8], once.exercised[p8]);
+}
+
 // ---- groups
 
 TEST(Groups, AGroupGivesBackWhatItMadeAndLeavesOutWhatALaterRoundCannotDo) {

@@ -8,7 +8,6 @@
 
 #include "verify/oracle/metamorphic.h"
 #include "verify/oracle/stream_variants.h"
-#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 #include "verify/program/threads.h"
 #include "verify/properties/cost.h"
@@ -317,12 +316,17 @@ void FurtherRuns::costs() {
   }
 }
 
-// Whether the run came to its end with no error, but for commands that every round of a block is refused.
+// Whether the run came to its end with no error, but for commands that every round of a block is refused. The commands
+// of threads run once.
 static bool went_well(const Program& program, const Observation& observation) {
   if (observation.death || !observation.unsupported.empty() || !observation.notes.fault.empty()) return false;
+  std::size_t begin = 0, end = 1;  // of the first round of a block
   for (std::size_t i = 0; i < observation.statuses.size(); ++i) {
-    const bool alone = program.steps[i].in.block == 0;
-    if (observation.statuses[i].code != (alone ? 0 : observation.statuses[in_first_round(program, i)].code))
+    const InBlock& in = program.steps[i].in;
+    const bool once = in.block == 0 || in.thread != 0;
+    if (i == 0 || program.steps[i - 1].in.block != in.block) begin = i;
+    if (in.round == 0 || begin == i) end = i + 1;
+    if (observation.statuses[i].code != (once ? 0 : observation.statuses[begin + (i - begin) % (end - begin)].code))
       return false;
   }
   return true;
