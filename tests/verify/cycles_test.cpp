@@ -140,6 +140,15 @@ TEST(Cycles, AnErrorInAThreadLeavesNothingToCompare) {
 
 // ---- groups
 
+TEST(Groups, ACommandThatRepeatsCountsAsOften) {
+  const auto of = [](int times) {
+    return program_of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\nrepeat " +
+                      std::to_string(times) + " launch e0 s0\n");
+  };
+  EXPECT_TRUE(grouped(of(64), 4, kRoundsOfGroups.many));
+  EXPECT_FALSE(grouped(of(65), 4, kRoundsOfGroups.many)) << "1,040 launches in all rounds";
+}
+
 TEST(Groups, AGroupGivesBackWhatItMadeAndLeavesOutWhatALaterRoundCannotDo) {
   const Program program = program_of(
       "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\nlaunch e0 s0\n"
