@@ -370,7 +370,7 @@ void FurtherRuns::check_growth(const std::optional<Program>& few, const std::opt
     for (int measured = 0; asked && measured < kGrowths; ++measured) {
       const Observation after = run(*many, options).observation;
       Observation again = run(*few, options).observation;
-      asked = went_well(*few, before) && went_well(*many, after) && went_well(*few, again);
+      asked = went_well(*few, before) && went_well(*many, after) && went_well(*few, again) && !before.held.empty();
       text = asked ? grown(before.held, after.held, again.held, rounds) : std::string();
       if (text.empty()) break;
       before = std::move(again);
