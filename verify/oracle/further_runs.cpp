@@ -333,15 +333,16 @@ static bool went_well(const Program& program, const Observation& observation) {
 }
 
 void FurtherRuns::cycles() {
-  const std::optional<Program> many = cycled(program_, kRoundsOfCommands.many);
-  if (!many) return;
-  Rounds rounds = kRoundsOfCommands;
-  const bool works = std::ranges::any_of(many->steps, [](const Step& step) {
-    return step.repeat > 1 &&
-           (std::holds_alternative<Launch>(step.command) || std::holds_alternative<Enqueue>(step.command));
-  });
-  if (works) rounds.heap = kHeapOfWaitingWork;
-  check_growth(cycled(program_, rounds.few), many, rounds);
+  std::optional<Program> without_work;
+  for (const bool works : {false, true}) {
+    const std::optional<Program> many = cycled(program_, kRoundsOfCommands.many, works);
+    if (works && many == without_work) return;
+    Rounds rounds = kRoundsOfCommands;
+    if (works) rounds.heap = kHeapOfWaitingWork;
+    check_growth(cycled(program_, rounds.few, works), many, rounds);
+    if (judgement_.verdict != VerdictKind::kAgree) return;
+    without_work = many;
+  }
 }
 
 void FurtherRuns::groups() {

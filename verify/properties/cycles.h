@@ -22,12 +22,13 @@ struct Rounds {
   std::uint64_t heap = 0;
 };
 inline constexpr Rounds kRoundsOfCommands{2, 64, 3 << 10}, kRoundsOfGroups{2, 16, 320 << 10};
-// The same of commands where some give work: AMD's 7.2 keeps 4 to 60 KB for each launch that waits behind another.
+// The same where commands that give work repeat: AMD's 7.2 keeps 4 to 60 KB for each launch that waits behind another.
 inline constexpr std::uint64_t kHeapOfWaitingWork = 64 << 10;
 
-// `program` with each command repeated `times` in a row where that is valid and means the same each time. Injected
-// failures are left out. No value where no command can be repeated, or where the program would be too long.
-[[nodiscard]] std::optional<Program> cycled(const Program& program, std::uint32_t times);
+// `program` with each command repeated `times` in a row where that is valid and means the same each time: launches and
+// enqueued work only with `works`. Injected failures are left out. No value where no command can be repeated, or where
+// the program would be too long.
+[[nodiscard]] std::optional<Program> cycled(const Program& program, std::uint32_t times, bool works = true);
 
 // Where the groups of `program` begin: behind its first buffers and streams, and behind its first instantiation.
 [[nodiscard]] std::vector<std::size_t> groups_of(const Program& program);

@@ -60,9 +60,13 @@ std::uint64_t nodes_run_by(const State& state, const Command& command) {
   return launch == nullptr ? 0 : state.exec(launch->exec)->graph.instances;
 }
 
+bool gives_work(const Command& command) {
+  return std::holds_alternative<Launch>(command) || std::holds_alternative<Enqueue>(command);
+}
+
 }  // namespace
 
-std::optional<Program> cycled(const Program& program, std::uint32_t times) {
+std::optional<Program> cycled(const Program& program, std::uint32_t times, bool works) {
   if (program.steps.size() > kMostSteps) return {};
   Program longer;
   longer.setting = program.setting;
@@ -72,7 +76,8 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
   for (const Step& step : program.steps) {
     if (arms_failure(step.command)) continue;
     Step changed = step;
-    const bool may = step.repeat == 1 && state.captures().empty() && state.may_stand_again(step.command);
+    const bool may = step.repeat == 1 && (works || !gives_work(step.command)) && state.captures().empty() &&
+                     state.may_stand_again(step.command);
     // A command is repeated both with few and with many cycles, or never: so it has to be valid kRoundsOfCommands.many
     // times.
     if (may && times_in_a_row(state, step.command, kRoundsOfCommands.many) == kRoundsOfCommands.many) {
