@@ -39,8 +39,8 @@ inline constexpr std::uint64_t kHeapOfWaitingWork = 64 << 10;
 [[nodiscard]] std::optional<Program> grouped(const Program& program, std::size_t begin, std::uint32_t times);
 
 // Returns, in words, the counts that are larger in `many` than in the earlier `few`, or nothing. Counts that grow as
-// much again in the later `few_again` are left out: a pool may grow now and then, whatever runs. So is growth that may
-// be noise: of the process, less than its share in every round.
+// much again in the later `few_again` are left out: a pool may grow now and then, whatever runs. Growth of the process
+// is left out, too, where it is no more than the noise of each round.
 [[nodiscard]] std::string grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again,
                                 const Rounds& rounds = kRoundsOfCommands);
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "verify/execute/resources.h"
 #include "verify/program/state.h"
 #include "verify/properties/cycles.h"
 
@@ -50,9 +51,9 @@ std::uint32_t times_in_a_row(State state, const Command& command, std::uint32_t 
 // Growth of a count of the process that may be noise: a runtime's own threads allocate at any time.
 std::uint64_t noise_of(const std::string& what, const Rounds& rounds) {
   const std::uint64_t more = rounds.many - rounds.few;
-  if (what == "bytes of the heap") return more * rounds.heap;
-  if (what == "resident bytes") return more * kResidentNoise;
-  return what == "threads" || what == "file descriptors" ? more / 2 : 0;
+  if (what == kHeapBytes) return more * rounds.heap;
+  if (what == kResidentBytes) return more * kResidentNoise;
+  return what == kThreads || what == kFileDescriptors ? more / 2 : 0;
 }
 
 std::uint64_t nodes_run_by(const State& state, const Command& command) {
