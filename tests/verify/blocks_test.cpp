@@ -51,6 +51,13 @@ TEST(Blocks, ARoundHasStepsAndNamesOfItsOwn) {
   EXPECT_EQ(counted_commands(program), counted_commands(written_form(program)));
 }
 
+TEST(Blocks, ARoundThatAnotherCommandCutsOffIsItsOwnFirstRound) {
+  Program program = parsed(kRebuild);
+  EXPECT_EQ(in_first_round(program, 2 + 9), 2U);
+  program.steps[9].in = {};
+  EXPECT_EQ(in_first_round(program, 10), 10U);
+}
+
 TEST(Blocks, ThePrintedTextHasEachBlockOnce) {
   EXPECT_EQ(print_program(parsed(kRebuild)), kRebuild);
 }

@@ -77,7 +77,7 @@ TEST(Cycles, EveryStrategyHoldsAfterManyWhatItHeldAfterTwo) {
     const Judgement judgement = bench.judge.judge(program_of(kCycle), {.cycles = true, .groups = true});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
     const auto p8 = static_cast<std::size_t>(PropertyId::kP8);
-    EXPECT_EQ(judgement.exercised[p8], once.exercised[p8] + 3) << "commands, and two groups";
+    EXPECT_EQ(judgement.exercised[p8], once.exercised[p8] + 4) << "commands without work and with it, and two groups";
   }
 }
 
@@ -115,7 +115,39 @@ TEST(Cycles, ARuntimeThatKeepsALittleWithEveryLaunchIsFound) {
       << judgement.violations.front().observed;
 }
 
+// The first launch succeeds, so that the first pair of runs is clean; the repeated launch is refused.
+TEST(Cycles, AnErrorInAThreadLeavesNothingToCompare) {
+  static int launches = 0;
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphInstantiate = [](auto... arguments) {
+      launches = 0;
+      return model::abi::InProcess::api().hipGraphInstantiate(arguments...);
+    };
+    api.hipGraphLaunch = [](hipGraphExec_t exec, hipStream_t stream) {
+      if (++launches > 1) return hipErrorUnknown;
+      return model::abi::InProcess::api().hipGraphLaunch(exec, stream);
+    };
+  });
+  const Program program = program_of(
+      "buffer b0 64\nstream s1 nonblocking\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\n"
+      "threads\nthread 1\nlaunch e0 s1\nend\n");
+  const Judgement once = bench.judge.judge(program, {});
+  const Judgement judgement = bench.judge.judge(program, {.cycles = true});
+  EXPECT_TRUE(in_agreement(judgement)) << described(judgement);
+  const auto p8 = static_cast<std::size_t>(PropertyId::kP8);
+  EXPECT_EQ(judgement.exercised[p8], once.exercised[p8]);
+}
+
 // ---- groups
+
+TEST(Groups, ACommandThatRepeatsCountsAsOften) {
+  const auto of = [](int times) {
+    return program_of("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\nrepeat " +
+                      std::to_string(times) + " launch e0 s0\n");
+  };
+  EXPECT_TRUE(grouped(of(64), 4, kRoundsOfGroups.many));
+  EXPECT_FALSE(grouped(of(65), 4, kRoundsOfGroups.many)) << "1,040 launches in all rounds";
+}
 
 TEST(Groups, AGroupGivesBackWhatItMadeAndLeavesOutWhatALaterRoundCannotDo) {
   const Program program = program_of(
@@ -155,11 +187,11 @@ std::string growth_of(const Judgement& judgement) {
   return broken_names(judgement) == "P8" ? judgement.violations.front().observed : described(judgement);
 }
 
-constexpr std::string_view kSetter =
+const std::string kSetter =
     "buffer b0 256\ngraph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\n"
     "set e0.n0 memset dst=b0+0 value=2 width=64\n";
 
-TEST(Cycles, ASetterThatKeepsFourKilobytesIsFoundOnTheModel) {
+TEST(Cycles, ASetterThatKeepsFourKilobytesIsFoundOnTheModelBesideALaunch) {
   static std::vector<std::vector<char>> kept;
   OtherBench bench([](hip::Api& api) {
     api.hipGraphExecMemsetNodeSetParams = [](hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* params) {
@@ -167,8 +199,10 @@ TEST(Cycles, ASetterThatKeepsFourKilobytesIsFoundOnTheModel) {
       return model::abi::InProcess::api().hipGraphExecMemsetNodeSetParams(exec, node, params);
     };
   });
-  const Judgement judgement = bench.judge.judge(program_of(kSetter), {.cycles = true});
-  EXPECT_NE(growth_of(judgement).find("bytes of the heap and not"), std::string::npos) << growth_of(judgement);
+  for (const std::string& program : {kSetter, kSetter + "launch e0 s0\n"}) {
+    const Judgement judgement = bench.judge.judge(program_of(program), {.cycles = true});
+    EXPECT_NE(growth_of(judgement).find("bytes of the heap and not"), std::string::npos) << growth_of(judgement);
+  }
 }
 
 #ifdef LEAKY_LIBRARY

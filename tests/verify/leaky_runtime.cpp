@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr std::size_t kOfASetter = 4096, kOfAnInstantiation = 1 << 20;
+constexpr std::size_t kOfASetter = 4096, kOfAFailedInstantiation = 1 << 20;
 
 // Reachable, so that the leak is this runtime's alone and not one that a leak checker reports.
 void keep(std::size_t bytes) {
@@ -44,7 +44,7 @@ hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphN
   if (code == hipSuccess) {
     std::thread(wait_for_good).detach();
   } else {
-    keep(kOfAnInstantiation);
+    keep(kOfAFailedInstantiation);
   }
   return code;
 }

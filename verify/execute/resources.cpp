@@ -58,10 +58,9 @@ std::uint64_t resident_bytes() {
 }  // namespace
 
 std::vector<Held> held_by_the_process() {
-  std::vector<Held> held = {{"bytes of the heap", heap_bytes()},
-                            {"file descriptors", entries("/proc/self/fd")},
-                            {"threads", entries("/proc/self/task")}};
-  if (heap_is_counted()) held.push_back({"resident bytes", resident_bytes()});
+  std::vector<Held> held = {
+      {kHeapBytes, heap_bytes()}, {kFileDescriptors, entries("/proc/self/fd")}, {kThreads, entries("/proc/self/task")}};
+  if (heap_is_counted()) held.push_back({kResidentBytes, resident_bytes()});
   return held;
 }
 

@@ -8,6 +8,10 @@
 
 namespace verify {
 
+// The names of what the process holds.
+inline constexpr const char *kHeapBytes = "bytes of the heap", *kResidentBytes = "resident bytes";
+inline constexpr const char *kFileDescriptors = "file descriptors", *kThreads = "threads";
+
 // Bytes of the heap and of resident memory, file descriptors, threads. Under sanitizers, which keep freed memory, no
 // resident memory.
 [[nodiscard]] std::vector<Held> held_by_the_process();

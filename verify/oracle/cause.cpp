@@ -92,6 +92,7 @@ class Cause {
   bool clean_without_frees();
   bool clean_in_another_order();
   bool depends_on_order(const RunPair& pair);
+  bool runs_differ_by_order(const RunPair& pair);
   bool hits_the_graph_instead();
   bool setters_change_other_nodes();
   bool needs_repeats(const RunPair& pair);
@@ -99,6 +100,7 @@ class Cause {
   PairRunner& pairs_;
   const Program& program_;
   const RunOptions& options_;
+  std::optional<bool> depends_on_order_;  // the first answer
 };
 
 // Whether the first bad patch is right at addresses that never repeat. The patch has to be made in place in that run,
@@ -169,10 +171,16 @@ bool Cause::clean_in_another_order() {
 }
 
 // The order that a runtime of another process usually takes may be a wrong one, too.
-bool Cause::depends_on_order(const RunPair& pair) {
+bool Cause::runs_differ_by_order(const RunPair& pair) {
   if (options_.schedule_seed != 0 && pairs_.run(program_, in_the_usual_order(options_)).clean()) return true;
   if (options_.schedule_seed != 0 && !pairs_.subject().contained()) return false;
   return pair.subject.violations.empty() && !pair.subject.death && clean_in_another_order();
+}
+
+// A runtime that diverges now and then may answer differently when it is asked again.
+bool Cause::depends_on_order(const RunPair& pair) {
+  if (!depends_on_order_) depends_on_order_ = runs_differ_by_order(pair);
+  return *depends_on_order_;
 }
 
 void Cause::name(const RunPair& first, Judgement& judgement) {

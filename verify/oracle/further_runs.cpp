@@ -8,7 +8,6 @@
 
 #include "verify/oracle/metamorphic.h"
 #include "verify/oracle/stream_variants.h"
-#include "verify/program/blocks.h"
 #include "verify/program/state.h"
 #include "verify/program/threads.h"
 #include "verify/properties/cost.h"
@@ -317,27 +316,33 @@ void FurtherRuns::costs() {
   }
 }
 
-// Whether the run came to its end with no error, but for commands that every round of a block is refused.
+// Whether the run came to its end with no error, but for commands that every round of a block is refused. The commands
+// of threads run once.
 static bool went_well(const Program& program, const Observation& observation) {
   if (observation.death || !observation.unsupported.empty() || !observation.notes.fault.empty()) return false;
+  std::size_t begin = 0, end = 1;  // of the first round of a block
   for (std::size_t i = 0; i < observation.statuses.size(); ++i) {
-    const bool alone = program.steps[i].in.block == 0;
-    if (observation.statuses[i].code != (alone ? 0 : observation.statuses[in_first_round(program, i)].code))
+    const InBlock& in = program.steps[i].in;
+    const bool once = in.block == 0 || in.thread != 0;
+    if (i == 0 || program.steps[i - 1].in.block != in.block) begin = i;
+    if (in.round == 0 || begin == i) end = i + 1;
+    if (observation.statuses[i].code != (once ? 0 : observation.statuses[begin + (i - begin) % (end - begin)].code))
       return false;
   }
   return true;
 }
 
 void FurtherRuns::cycles() {
-  const std::optional<Program> many = cycled(program_, kRoundsOfCommands.many);
-  if (!many) return;
-  Rounds rounds = kRoundsOfCommands;
-  const bool works = std::ranges::any_of(many->steps, [](const Step& step) {
-    return step.repeat > 1 &&
-           (std::holds_alternative<Launch>(step.command) || std::holds_alternative<Enqueue>(step.command));
-  });
-  if (works) rounds.heap = kHeapOfWaitingWork;
-  check_growth(cycled(program_, rounds.few), many, rounds);
+  std::optional<Program> without_work;
+  for (const bool works : {false, true}) {
+    const std::optional<Program> many = cycled(program_, kRoundsOfCommands.many, works);
+    if (works && many == without_work) return;
+    Rounds rounds = kRoundsOfCommands;
+    if (works) rounds.heap = kHeapOfWaitingWork;
+    check_growth(cycled(program_, rounds.few, works), many, rounds);
+    if (judgement_.verdict != VerdictKind::kAgree) return;
+    without_work = many;
+  }
 }
 
 void FurtherRuns::groups() {
@@ -366,7 +371,7 @@ void FurtherRuns::check_growth(const std::optional<Program>& few, const std::opt
     for (int measured = 0; asked && measured < kGrowths; ++measured) {
       const Observation after = run(*many, options).observation;
       Observation again = run(*few, options).observation;
-      asked = went_well(*few, before) && went_well(*many, after) && went_well(*few, again);
+      asked = went_well(*few, before) && went_well(*many, after) && went_well(*few, again) && !before.held.empty();
       text = asked ? grown(before.held, after.held, again.held, rounds) : std::string();
       if (text.empty()) break;
       before = std::move(again);

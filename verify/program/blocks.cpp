@@ -86,11 +86,12 @@ bool has_blocks(const Program& program) {
 std::size_t in_first_round(const Program& program, std::size_t step) {
   const InBlock in = program.steps[step].in;
   if (in.round == 0) return step;
+  const auto follows_its_block = [&](std::size_t i) { return i > 0 && program.steps[i - 1].in.block == in.block; };
   std::size_t end = step;  // of the block's first round
-  while (program.steps[end - 1].in.round != 0) --end;
+  while (follows_its_block(end) && program.steps[end - 1].in.round != 0) --end;
   std::size_t begin = end;
-  while (begin > 0 && program.steps[begin - 1].in.block == in.block) --begin;
-  return begin + (step - begin) % (end - begin);
+  while (follows_its_block(begin)) --begin;
+  return begin == end ? step : begin + (step - begin) % (end - begin);
 }
 
 std::optional<Program> all_rounds(const Program& written, std::size_t* too_many) {

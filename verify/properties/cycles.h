@@ -22,12 +22,13 @@ struct Rounds {
   std::uint64_t heap = 0;
 };
 inline constexpr Rounds kRoundsOfCommands{2, 64, 3 << 10}, kRoundsOfGroups{2, 16, 320 << 10};
-// The same of commands where some give work: AMD's 7.2 keeps 4 to 60 KB for each launch that waits behind another.
+// The same where commands that give work repeat: AMD's 7.2 keeps 4 to 60 KB for each launch that waits behind another.
 inline constexpr std::uint64_t kHeapOfWaitingWork = 64 << 10;
 
-// `program` with each command repeated `times` in a row where that is valid and means the same each time. Injected
-// failures are left out. No value where no command can be repeated, or where the program would be too long.
-[[nodiscard]] std::optional<Program> cycled(const Program& program, std::uint32_t times);
+// `program` with each command repeated `times` in a row where that is valid and means the same each time: launches and
+// enqueued work only with `works`. Injected failures are left out. No value where no command can be repeated, or where
+// the program would be too long.
+[[nodiscard]] std::optional<Program> cycled(const Program& program, std::uint32_t times, bool works = true);
 
 // Where the groups of `program` begin: behind its first buffers and streams, and behind its first instantiation.
 [[nodiscard]] std::vector<std::size_t> groups_of(const Program& program);
@@ -38,8 +39,8 @@ inline constexpr std::uint64_t kHeapOfWaitingWork = 64 << 10;
 [[nodiscard]] std::optional<Program> grouped(const Program& program, std::size_t begin, std::uint32_t times);
 
 // Returns, in words, the counts that are larger in `many` than in the earlier `few`, or nothing. Counts that grow as
-// much again in the later `few_again` are left out: a pool may grow now and then, whatever runs. So is growth that may
-// be noise: of the process, less than its share in every round.
+// much again in the later `few_again` are left out: a pool may grow now and then, whatever runs. Growth of the process
+// is left out, too, where it is no more than the noise of each round.
 [[nodiscard]] std::string grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again,
                                 const Rounds& rounds = kRoundsOfCommands);
 

@@ -125,7 +125,8 @@ std::optional<Program> written_group(const Program& program, std::size_t begin, 
       written.steps.push_back(std::move(step));
     }
   }
-  const std::uint64_t steps = group.size() * times;
+  std::uint64_t steps = 0;
+  for (const Step& step : group) steps += std::uint64_t{times} * step.repeat;
   if (steps > kMostGroupSteps || steps * nodes_of_largest(state) > kMostVisits) return {};
   written.steps.insert(written.steps.end(), group.begin(), group.end());
   for (Command& command : give_back(before, state)) written.steps.push_back({std::move(command), 1, 0, {1, times, 0}});

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "verify/execute/resources.h"
 #include "verify/program/state.h"
 #include "verify/properties/cycles.h"
 
@@ -50,9 +51,9 @@ std::uint32_t times_in_a_row(State state, const Command& command, std::uint32_t 
 // Growth of a count of the process that may be noise: a runtime's own threads allocate at any time.
 std::uint64_t noise_of(const std::string& what, const Rounds& rounds) {
   const std::uint64_t more = rounds.many - rounds.few;
-  if (what == "bytes of the heap") return more * rounds.heap;
-  if (what == "resident bytes") return more * kResidentNoise;
-  return what == "threads" || what == "file descriptors" ? more / 2 : 0;
+  if (what == kHeapBytes) return more * rounds.heap;
+  if (what == kResidentBytes) return more * kResidentNoise;
+  return what == kThreads || what == kFileDescriptors ? more / 2 : 0;
 }
 
 std::uint64_t nodes_run_by(const State& state, const Command& command) {
@@ -60,9 +61,13 @@ std::uint64_t nodes_run_by(const State& state, const Command& command) {
   return launch == nullptr ? 0 : state.exec(launch->exec)->graph.instances;
 }
 
+bool gives_work(const Command& command) {
+  return std::holds_alternative<Launch>(command) || std::holds_alternative<Enqueue>(command);
+}
+
 }  // namespace
 
-std::optional<Program> cycled(const Program& program, std::uint32_t times) {
+std::optional<Program> cycled(const Program& program, std::uint32_t times, bool works) {
   if (program.steps.size() > kMostSteps) return {};
   Program longer;
   longer.setting = program.setting;
@@ -72,7 +77,8 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times) {
   for (const Step& step : program.steps) {
     if (arms_failure(step.command)) continue;
     Step changed = step;
-    const bool may = step.repeat == 1 && state.captures().empty() && state.may_stand_again(step.command);
+    const bool may = step.repeat == 1 && (works || !gives_work(step.command)) && state.captures().empty() &&
+                     state.may_stand_again(step.command);
     // A command is repeated both with few and with many cycles, or never: so it has to be valid kRoundsOfCommands.many
     // times.
     if (may && times_in_a_row(state, step.command, kRoundsOfCommands.many) == kRoundsOfCommands.many) {

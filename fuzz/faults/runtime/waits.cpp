@@ -9,7 +9,8 @@
 // so only every kStreams-th of them is. The other dependents wait for nothing and may run before the node. P5.
 //
 // An executable graph is replaced by one without these edges, made from a clone that is taken at instantiation. An
-// executable graph that was changed, or whose graph cannot be cloned, is launched as it is.
+// executable graph that was changed, or whose graph cannot be cloned, is launched as it is. The replacement has no
+// flags: they matter to graphs with memory nodes, which cannot be cloned.
 #include <set>
 
 #include "fuzz/faults/runtime/faults.h"
@@ -27,6 +28,7 @@ class LaunchesWithoutEdges : public hip::ApiLayer {
     hipGraph_t clone = nullptr;  // owned; null: the executable graph is launched as it is
     std::set<hipGraphNode_t> disabled;
     hipGraphExec_t without = nullptr;  // launched in its place, made when first needed
+    bool drops_nothing = false;        // with these nodes disabled
   };
   // The edges of the clone that launches lack.
   [[nodiscard]] virtual Edges dropped(const Held& held) const = 0;
@@ -34,36 +36,29 @@ class LaunchesWithoutEdges : public hip::ApiLayer {
  private:
   void start() override {
     held_.clear();
-    replace().hipGraphInstantiate = instantiate;
     replace().hipGraphNodeSetEnabled = enable;
     replace().hipGraphLaunch = launch;
     replace().hipGraphExecDestroy = destroy;
-    tell<&hip::Api::hipGraphExecUpdate>();
-    tell<&hip::Api::hipGraphExecKernelNodeSetParams>();
-    tell<&hip::Api::hipGraphExecMemcpyNodeSetParams>();
-    tell<&hip::Api::hipGraphExecMemcpyNodeSetParams1D>();
-    tell<&hip::Api::hipGraphExecMemcpyNodeSetParamsToSymbol>();
-    tell<&hip::Api::hipGraphExecMemcpyNodeSetParamsFromSymbol>();
-    tell<&hip::Api::hipGraphExecMemsetNodeSetParams>();
-    tell<&hip::Api::hipGraphExecHostNodeSetParams>();
-    tell<&hip::Api::hipGraphExecChildGraphNodeSetParams>();
-    tell<&hip::Api::hipGraphExecEventRecordNodeSetEvent>();
-    tell<&hip::Api::hipGraphExecEventWaitNodeSetEvent>();
-    tell<&hip::Api::hipGraphExecBatchMemOpNodeSetParams>();
-    tell<&hip::Api::hipGraphExecNodeSetParams>();
-    tell<&hip::Api::hipDrvGraphExecMemcpyNodeSetParams>();
-    tell<&hip::Api::hipDrvGraphExecMemsetNodeSetParams>();
+    wrap<&hip::Api::hipGraphInstantiate>();
+    wrap<&hip::Api::hipGraphInstantiateWithFlags>();
+    wrap<&hip::Api::hipGraphInstantiateWithParams>();
+    wrap<&hip::Api::hipGraphExecUpdate>();
+    wrap<&hip::Api::hipGraphExecKernelNodeSetParams>();
+    wrap<&hip::Api::hipGraphExecMemcpyNodeSetParams>();
+    wrap<&hip::Api::hipGraphExecMemcpyNodeSetParams1D>();
+    wrap<&hip::Api::hipGraphExecMemcpyNodeSetParamsToSymbol>();
+    wrap<&hip::Api::hipGraphExecMemcpyNodeSetParamsFromSymbol>();
+    wrap<&hip::Api::hipGraphExecMemsetNodeSetParams>();
+    wrap<&hip::Api::hipGraphExecHostNodeSetParams>();
+    wrap<&hip::Api::hipGraphExecChildGraphNodeSetParams>();
+    wrap<&hip::Api::hipGraphExecEventRecordNodeSetEvent>();
+    wrap<&hip::Api::hipGraphExecEventWaitNodeSetEvent>();
+    wrap<&hip::Api::hipGraphExecBatchMemOpNodeSetParams>();
+    wrap<&hip::Api::hipGraphExecNodeSetParams>();
+    wrap<&hip::Api::hipDrvGraphExecMemcpyNodeSetParams>();
+    wrap<&hip::Api::hipDrvGraphExecMemsetNodeSetParams>();
   }
 
-  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
-                                std::size_t bytes) {
-    Self& self = current<Self>();
-    const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
-    if (status != hipSuccess) return status;
-    Held& held = self.held_[*exec];
-    if (self.inner().hipGraphClone(&held.clone, graph) != hipSuccess) held.clone = nullptr;
-    return status;
-  }
   static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled) {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphNodeSetEnabled(exec, node, enabled);
@@ -77,6 +72,7 @@ class LaunchesWithoutEdges : public hip::ApiLayer {
       held->second.disabled.erase(cloned);
     }
     self.drop(held->second);
+    held->second.drops_nothing = false;
     return status;
   }
   static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
@@ -92,7 +88,7 @@ class LaunchesWithoutEdges : public hip::ApiLayer {
     return current<Self>().inner().hipGraphExecDestroy(exec);
   }
 
-  // ---- calls that change an executable graph
+  // ---- calls that make an executable graph or change one
 
   static Self& changing(hipGraphExec_t exec) {
     Self& self = current<Self>();
@@ -100,17 +96,28 @@ class LaunchesWithoutEdges : public hip::ApiLayer {
     return self;
   }
   template <auto Function>
-  struct Telling;
+  struct Wrapped;
+  template <class... Rest, hipError_t (*hip::Api::*Function)(hipGraphExec_t*, hipGraph_t, Rest...)>
+  struct Wrapped<Function> {
+    static hipError_t call(hipGraphExec_t* exec, hipGraph_t graph, Rest... rest) {
+      Self& self = current<Self>();
+      const hipError_t status = (self.inner().*Function)(exec, graph, rest...);
+      if (status != hipSuccess) return status;
+      Held& held = self.held_[*exec];
+      if (self.inner().hipGraphClone(&held.clone, graph) != hipSuccess) held.clone = nullptr;
+      return status;
+    }
+  };
   template <class... Rest, hipError_t (*hip::Api::*Function)(hipGraphExec_t, Rest...)>
-  struct Telling<Function> {
+  struct Wrapped<Function> {
     static hipError_t call(hipGraphExec_t exec, Rest... rest) {
       return (changing(exec).inner().*Function)(exec, rest...);
     }
   };
   template <auto Function>
-  void tell() {
-    if constexpr (requires { &Telling<Function>::call; }) {  // this release has the function
-      if (inner().*Function != nullptr) replace().*Function = Telling<Function>::call;
+  void wrap() {
+    if constexpr (requires { &Wrapped<Function>::call; }) {  // this release has the function
+      if (inner().*Function != nullptr) replace().*Function = Wrapped<Function>::call;
     }
   }
 
@@ -127,9 +134,11 @@ class LaunchesWithoutEdges : public hip::ApiLayer {
   }
   bool make(Held& held) {
     if (held.without != nullptr) return true;
+    if (held.drops_nothing) return false;
     const hip::Api& hip = inner();
     const auto [from, to] = dropped(held);
-    if (from.empty()) return false;
+    held.drops_nothing = from.empty();
+    if (held.drops_nothing) return false;
     if (hip.hipGraphRemoveDependencies(held.clone, from.data(), to.data(), from.size()) != hipSuccess) return false;
     const bool made = hip.hipGraphInstantiate(&held.without, held.clone, nullptr, nullptr, 0) == hipSuccess;
     static_cast<void>(hip.hipGraphAddDependencies(held.clone, from.data(), to.data(), from.size()));
