@@ -81,14 +81,14 @@ std::vector<std::uint32_t> triples_of(const Program& program) {
   return triples;
 }
 
-TEST(Coverage, ATripleNamesTheStatesInWhichTheCommandBeforeMetTheObject) {
+TEST(Coverage, ATripleNamesTheStatesInWhichTheLastCommandMetTheObject) {
   std::multiset<std::string> launches;
   for (const std::uint32_t triple : triples_of(launched_then("sync device\nlaunch e0 s0\nlaunch e0 s0\n"))) {
     const CoverageTriple& met = coverage_triples()[triple];
     if (met.pair->operation == "launch" && met.pair->state != "exec: one of several") launches.insert(name_of(met));
   }
-  EXPECT_EQ(launches, (std::multiset<std::string>{"launch with exec: idle, before exec: never launched",
-                                                  "launch with exec: running, before exec: idle"}));
+  EXPECT_EQ(launches, (std::multiset<std::string>{"launch with exec: idle, after exec: never launched",
+                                                  "launch with exec: running, after exec: idle"}));
 }
 
 struct Met {
