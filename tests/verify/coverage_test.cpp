@@ -112,7 +112,7 @@ void check_triples(const std::vector<std::uint64_t>& counts) {
       EXPECT_EQ(counts[i], 0) << name_of(triple) << " is said to be impossible";
     }
   }
-  EXPECT_GT(met, 1);
+  EXPECT_GT(met, 6500);  // of the 6,943 when this was written
 }
 
 // A defect shows where its program goes: the generator has to go there by itself.
