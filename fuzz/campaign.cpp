@@ -47,7 +47,6 @@ class Campaign {
     session.shards = options.shards;
     session.quirks = !options.setup.no_quirks;
     session.properties = options.properties;
-    describe_checks(result);
   }
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
@@ -200,9 +199,6 @@ class Campaign {
       remembered.counts.session = result.session;
       remembered.counts.jobs = options_.jobs;
       remembered.counts.interrupted = false;
-      remembered.counts.unreachable = result.unreachable;
-      remembered.counts.property_sentences = result.property_sentences;
-      remembered.counts.sampling = result.sampling;
       result = std::move(remembered.counts);
       base_seconds_ = result.seconds;
       outcome_.resumed = true;
@@ -269,6 +265,7 @@ class Campaign {
     announce(true);
     result.seconds = seconds_of_judging(shrinking_after);
     sum_boards(workers_.boards(), result);
+    describe_checks(result);
     costs_.add_to(result);
     measure_a_program(workers_.boards(), result);
     found_.settle();

@@ -4,6 +4,9 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fuzz/commands.h"
@@ -28,16 +31,32 @@ int finish(const std::string& path, const ordered_json& json) {
   return kAgreed;
 }
 
-// Of so many generated programs, which steer around nothing, the share that may show each quirk of the release, under
-// the strategy of the quirk's own program.
+using Where = std::pair<verify::StrategyKind, verify::Environment>;
+
+verify::Environment environment_of(const verify::Quirk& quirk) {
+  verify::Environment environment;
+  std::istringstream variables{std::string(quirk.environment)};
+  for (std::string variable; variables >> variable;) environment.insert(*verify::parse_variable(variable));
+  return environment;
+}
+
+// The share of so many generated programs, which steer around nothing, that may show each quirk of the release, under
+// the strategy and in the environment of the quirk's own program.
 std::map<std::string_view, double> shares_of_programs(std::string_view release, std::uint64_t programs) {
-  std::map<verify::StrategyKind, std::vector<verify::Quirk>> by_strategy;
-  for (const verify::Quirk& quirk : verify::quirks()) by_strategy[quirk.strategy].push_back(quirk);
+  std::map<Where, std::vector<verify::Quirk>> catalogues;
   std::map<std::string_view, double> shares;
-  for (const auto& [strategy, catalogue] : by_strategy) {
-    const verify::QuirkSet known(release, catalogue);
-    for (std::uint64_t i = 0; i < programs; ++i) {
-      for (const verify::Quirk* met : known.met_by(verify::campaign_program(1, i, {}), strategy)) {
+  for (const verify::Quirk& quirk : verify::quirks()) {
+    if (programs == 0 || !quirk.releases.has(release)) continue;
+    catalogues[{quirk.strategy, environment_of(quirk)}].push_back(quirk);
+    shares[quirk.id] = 0;
+  }
+  std::map<Where, verify::QuirkSet> sets;
+  for (const auto& [where, catalogue] : catalogues) sets.emplace(where, verify::QuirkSet(release, catalogue));
+  for (std::uint64_t i = 0; i < programs; ++i) {
+    verify::Program program = verify::campaign_program(1, i, {});
+    for (const auto& [where, known] : sets) {
+      program.setting.environment = where.second;
+      for (const verify::Quirk* met : known.met_by(program, where.first)) {
         shares[met->id] += 1.0 / static_cast<double>(programs);
       }
     }
@@ -103,11 +122,15 @@ int list_properties(const std::string& path) {
 
 int list_quirks(const std::string& path, std::uint64_t programs) {
   ordered_json json = ordered_json::array();
-  std::map<std::string_view, double> shares = shares_of_programs(hip::kReleaseNames.front(), programs);
+  const std::map<std::string_view, double> shares = shares_of_programs(hip::kReleaseNames.front(), programs);
   for (const verify::Quirk& quirk : verify::quirks()) {
-    const double share = shares[quirk.id];
-    const std::string percent =
-        programs == 0 ? "" : fmt::format("{:>5.1f}%{} ", 100 * share, quirk.wide.empty() ? ' ' : 'w');
+    const auto share = shares.find(quirk.id);
+    std::string percent;
+    if (share != shares.end()) {
+      percent = fmt::format("{:>5.1f}%{} ", 100 * share->second, quirk.wide.empty() ? ' ' : 'w');
+    } else if (programs != 0) {
+      percent = fmt::format("{:8}", "");
+    }
     std::cout << fmt::format("{:<28} {:<12} {}{}\n", quirk.id, quirk.releases.names(), percent, quirk.title);
     json.push_back({{"id", quirk.id},
                     {"title", quirk.title},
@@ -121,7 +144,7 @@ int list_quirks(const std::string& path, std::uint64_t programs) {
                     {"advice", quirk.advice},
                     {"program", fmt::format("verify/findings/{}/finding.program", quirk.id)}});
     if (!quirk.wide.empty()) json.back()["wide"] = quirk.wide;
-    if (programs > 0) json.back()["share"] = share;
+    if (share != shares.end()) json.back()["share"] = share->second;
   }
   return finish(path, json);
 }

@@ -217,7 +217,8 @@ struct Commands {
     }
     app.get_subcommand("quirks")
         ->add_option("--share", share_programs,
-                     "Print the share of so many generated programs that may show each on 7.2; w: known to be wide")
+                     "Print the share of so many generated programs that may show each on 7.2, in the environment that "
+                     "it needs; w: known to be wide; empty: 7.2 does not have it")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
   }
 

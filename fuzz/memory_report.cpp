@@ -82,7 +82,7 @@ void add_shard(verify::CampaignResult& sum, const verify::CampaignResult& shard)
   add_counts(sum.properties, shard.properties);
   add_counts(sum.coverage, shard.coverage);
   add_counts(sum.states, shard.states);
-  add_triples(sum.triples, shard.triples.digits);
+  add_triples(sum.triples, shard.triples);
   add_counts(sum.quirks, shard.quirks);
   add_counts(sum.reasons, shard.reasons);
   if (sum.costs.empty()) sum.costs = shard.costs;

@@ -142,6 +142,7 @@ class ReplayReport {
   [[nodiscard]] hip::Status write(const std::string& folder) {
     const Board* const board = &board_;
     sum_boards({&board, 1}, result_);
+    describe_triples(result_.triples);
     result_.seconds = static_cast<double>(steady_ns() - started_ns_) / 1e9;
     return reports::write_report(result_, folder);
   }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "fuzz/finding.h"
 #include "fuzz/machine.h"
+#include "hip/recorder/hash.h"
 #include "verify/program/coverage.h"
 #include "verify/program/features.h"
 #include "verify/properties/property.h"
@@ -38,7 +40,9 @@ static void add_counts(std::span<const std::uint64_t> counts, std::span<Board::C
   }
 }
 
-ProgramCounter::ProgramCounter() : features_(verify::feature_names().size()), pairs_(verify::coverage_pairs().size()) {}
+ProgramCounter::ProgramCounter() : features_(verify::feature_names().size()), pairs_(verify::coverage_pairs().size()) {
+  assert(verify::coverage_triples().size() <= kMaxTriples);
+}
 
 void ProgramCounter::add(const verify::Program& program, const verify::Judgement& judgement, Board& board) {
   board.verdicts[static_cast<std::size_t>(judgement.verdict)].fetch_add(1, kRelaxed);
@@ -68,10 +72,24 @@ static void sum_pairs(std::span<const Board* const> boards, verify::CampaignResu
 
 constexpr std::uint64_t kMostOfDigit = 9;
 
-void add_triples(verify::TripleCoverage& into, const std::string& digits) {
-  if (digits.size() > into.digits.size()) into.digits.resize(digits.size(), '0');
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    into.digits[i] = static_cast<char>(std::min<int>(into.digits[i] + digits[i] - '0', '0' + kMostOfDigit));
+static const std::string& names_of_triples() {
+  static const std::string hash = [] {
+    std::string names;
+    for (const verify::CoverageTriple& triple : verify::coverage_triples()) names += verify::name_of(triple) + "\n";
+    return fmt::format("{:016x}", hip::recorder::hash_of(std::as_bytes(std::span(names))));
+  }();
+  return hash;
+}
+
+static bool mean_something(const verify::TripleCoverage& triples) {
+  return triples.names == names_of_triples() && triples.digits.size() == verify::coverage_triples().size();
+}
+
+void add_triples(verify::TripleCoverage& into, const verify::TripleCoverage& from) {
+  if (!mean_something(into)) into = {std::string(verify::coverage_triples().size(), '0'), names_of_triples(), 0, 0, {}};
+  if (!mean_something(from)) return;
+  for (std::size_t i = 0; i < into.digits.size(); ++i) {
+    into.digits[i] = static_cast<char>(std::min<int>(into.digits[i] + from.digits[i] - '0', '0' + kMostOfDigit));
   }
 }
 
@@ -82,16 +100,15 @@ static void sum_triples(std::span<const Board* const> boards, verify::TripleCove
     for (const Board* board : boards) count += board->triples[i];
     digits[i] = static_cast<char>('0' + std::min(count, kMostOfDigit));
   }
-  add_triples(into, digits);
+  add_triples(into, {std::move(digits), names_of_triples(), 0, 0, {}});
 }
 
-// Digits of a version with other triples mean nothing here.
-static void describe_triples(verify::TripleCoverage& triples) {
+void describe_triples(verify::TripleCoverage& triples) {
   constexpr std::size_t kRarest = 10;
   const std::span<const verify::CoverageTriple> all = verify::coverage_triples();
   triples.met = triples.possible = 0;
   triples.rarest.clear();
-  if (triples.digits.size() != all.size()) return;
+  if (!mean_something(triples)) return;
   std::vector<std::size_t> met;
   for (std::size_t i = 0; i < all.size(); ++i) {
     triples.possible += all[i].excluded ? 0 : 1;
@@ -100,7 +117,9 @@ static void describe_triples(verify::TripleCoverage& triples) {
   triples.met = met.size();
   std::ranges::stable_sort(met, {}, [&](std::size_t i) { return triples.digits[i]; });
   for (std::size_t i = 0; i < met.size() && i < kRarest; ++i) {
-    triples.rarest.push_back(fmt::format("{} ({})", verify::name_of(all[met[i]]), triples.digits[met[i]]));
+    const char digit = triples.digits[met[i]];
+    triples.rarest.push_back(
+        fmt::format("{} ({}{})", verify::name_of(all[met[i]]), digit, digit == '0' + kMostOfDigit ? " or more" : ""));
   }
 }
 
@@ -126,7 +145,6 @@ void sum_boards(std::span<const Board* const> boards, verify::CampaignResult& re
   }
   sum_pairs(boards, result);
   sum_triples(boards, result.triples);
-  describe_triples(result.triples);
 }
 
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result) {
@@ -157,7 +175,8 @@ void add_boards(std::span<const Board* const> boards, Progress& progress) {
 verify::CampaignResult counts_alone(verify::CampaignResult result) {
   result.findings.clear();
   result.unreachable.clear();
-  result.triples = {result.triples.digits, 0, 0, {}};
+  result.triples.met = result.triples.possible = 0;
+  result.triples.rarest.clear();
   result.property_sentences.clear();
   result.sampling.clear();
   result.session = {};
@@ -177,7 +196,9 @@ void describe_checks(verify::CampaignResult& result) {
       {"P2, everything else compared around each exec operation", fmt::format("1 in {} programs", kIsolationEvery)},
       {"P4, every call fails in turn", fmt::format("1 in {} programs", kEveryCallFailsEvery)},
       {"P9, equal variants", fmt::format("1 in {} programs", kHoweverBuiltEvery)},
-      {"P5, every legal order", fmt::format("1 in {} programs", kEveryOrderEvery)}};
+      {"P5, every legal order", fmt::format("1 in {} programs", kEveryOrderEvery)},
+      {"P8, the program's commands again and again", fmt::format("1 in {} programs", kCyclesEvery)},
+      {"P8, the program's end again and again", fmt::format("1 in {} programs", kGroupsEvery)}};
 }
 
 void History::note(const Progress& now, std::vector<verify::Moment>& history) {

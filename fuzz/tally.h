@@ -37,8 +37,10 @@ void add_boards(std::span<const Board* const> boards, Progress& progress);
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result);
 // The result without findings and without texts that are the same for all campaigns of a version.
 [[nodiscard]] verify::CampaignResult counts_alone(verify::CampaignResult result);
-// Adds digits of triples, up to 9 each.
-void add_triples(verify::TripleCoverage& into, const std::string& digits);
+// Adds digits of triples, up to 9 each. Digits of a version with other triples count as none.
+void add_triples(verify::TripleCoverage& into, const verify::TripleCoverage& from);
+// Counts the triples that were met, and names the rarest of them.
+void describe_triples(verify::TripleCoverage& triples);
 // Adds the texts again: the sentences of the properties, the rates of the checks, the pairs that no program shows, the
 // numbers of triples.
 void describe_checks(verify::CampaignResult& result);

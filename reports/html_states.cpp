@@ -117,6 +117,7 @@ void write_triples(HtmlWriter& page, const verify::TripleCoverage& triples) {
   if (triples.possible == 0) return;
   page.element("p", fmt::format("{} of {} triples (operation, state, state before it) were met.", grouped(triples.met),
                                 grouped(triples.possible)));
+  if (triples.rarest.empty()) return;
   page.open("details").element("summary", "The rarest triples that were met, and how often").open("ul");
   for (const std::string& triple : triples.rarest) page.element("li", triple);
   page.close().close().line();

@@ -160,6 +160,7 @@ void describe(auto& file, Is<verify::Finding> auto& finding) {
 
 void describe(auto& file, Is<verify::TripleCoverage> auto& triples) {
   file.field("digits", triples.digits);
+  file.later_field("names", triples.names);
   file.field("met", triples.met);
   file.field("possible", triples.possible);
   file.field("rarest", triples.rarest);

@@ -148,6 +148,7 @@ struct NodeWork {
 // Triples (operation, state, state before it) of verify/program/coverage.h.
 struct TripleCoverage {
   std::string digits;  // a digit a triple: how often it was met; 9: nine times or more
+  std::string names;   // a hash of the triples' names in their order, without which the digits mean nothing
   std::uint64_t met = 0, possible = 0;
   std::vector<std::string> rarest;  // of the triples that were met, with their digits
 };

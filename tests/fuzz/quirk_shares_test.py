@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""No quirk's trigger matches many generated programs, unless its finding says why it cannot be narrower.
+"""No quirk's trigger matches many generated programs, unless its finding says why it cannot be narrower. A finding
+whose trigger is narrow does not say so.
 
 A wide quirk hides other defects: nine programs in ten steer around it, and it explains what the others show.
 
@@ -14,8 +15,8 @@ import unittest
 
 HGCHECK = sys.argv.pop(1)
 MOST = 0.03
-BY_CHANCE = 0.01  # of so few programs
 PROGRAMS = 2000
+SAMPLE_ERROR = 0.01  # of a share of so many programs
 
 
 class Shares(unittest.TestCase):
@@ -25,11 +26,14 @@ class Shares(unittest.TestCase):
             subprocess.run([HGCHECK, "quirks", "--share", str(PROGRAMS), "--json", path], check=True,
                            stdout=subprocess.DEVNULL)
             quirks = json.loads(path.read_text())
-        self.assertGreater(sum(each["share"] > 0 for each in quirks), 40, "programs meet quirks")
-        for each in quirks:
+        shown = [each for each in quirks if "share" in each]
+        self.assertGreater(sum(each["share"] > 0 for each in shown), 40, "programs meet quirks")
+        for each in shown:
             with self.subTest(each["id"]):
-                if "wide" not in each:
-                    self.assertLessEqual(each["share"], MOST + BY_CHANCE)
+                if "wide" in each:
+                    self.assertGreater(each["share"], MOST - SAMPLE_ERROR, "needs no excuse")
+                else:
+                    self.assertLessEqual(each["share"], MOST + SAMPLE_ERROR)
 
 
 if __name__ == "__main__":

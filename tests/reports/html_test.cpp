@@ -312,7 +312,7 @@ TEST(Html, PairsOfOperationAndStateThatWereNeverMetAndThoseThatCannotBeAreTold) 
   const std::string page = reports::to_html(samples::campaign(0));
   EXPECT_NE(page.find("2 of 3 pairs that a program can show were met at least once."), std::string::npos);
   EXPECT_NE(page.find("2 of 3 triples (operation, state, state before it) were met."), std::string::npos);
-  EXPECT_NE(page.find("<li>launch with exec: idle, before exec: running (1)</li>"), std::string::npos);
+  EXPECT_NE(page.find("<li>launch with exec: idle, after exec: running (1)</li>"), std::string::npos);
   EXPECT_NE(page.find(">never<"), std::string::npos);
   EXPECT_NE(page.find("<li>launch with exec: idle</li>"), std::string::npos);
   EXPECT_NE(page.find("Operations by the state of their exec: 1 hole<"), std::string::npos);

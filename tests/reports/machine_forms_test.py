@@ -34,6 +34,7 @@ class MachineForms(unittest.TestCase):
         report = load(folder / "report" / "report.json")
         for result in (report, load(folder / "result.json")):
             jsonschema.validate(result, load(REPORT_SCHEMA))
+            self.assertLessEqual(set(result), set(load(REPORT_SCHEMA)["properties"]), "keys that the schema describes")
         sarif = load(folder / "report" / "report.sarif")
         jsonschema.validate(sarif, load(SARIF_SCHEMA))
         errors = [one for one in sarif["runs"][0]["results"] if one["level"] == "error"]

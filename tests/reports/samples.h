@@ -72,7 +72,7 @@ inline verify::CampaignResult campaign(std::uint64_t findings) {
       {"P2", "A setter on an executable graph changes that executable graph alone."}};
   result.coverage = {{"node kernel", 40'000}, {"node memcpy 3D", 120}, {"node conditional", 0}, {"capture fork", 0}};
   result.states = {{"launch", {{"exec: running", 1'200}, {"exec: idle", 0}}}, {"update", {{"exec: running", 7}}}};
-  result.triples = {"0190", 2, 3, {"launch with exec: idle, before exec: running (1)"}};
+  result.triples = {"0190", "5eed", 2, 3, {"launch with exec: idle, after exec: running (1)"}};
   result.unreachable = {{"launch", {{"exec: with old addresses", "a launch has its buffers where they are"}}}};
   result.quirks = {{"Q7 alloc node order", 2}};
   result.reasons = {{"discarded: capture was never joined", 21}, {"unsupported: hipGraphAddNode", 4}};
@@ -104,7 +104,7 @@ inline verify::CampaignResult campaign_of(const std::string& text) {
   result.property_sentences = {{text, text}, {"A1", text}};
   result.coverage = {{text, 0}, {"node kernel", 1}};
   result.states = {{text, {{text, 0}}}};
-  result.triples = {text, 1, 1, {text}};
+  result.triples = {text, text, 1, 1, {text}};
   result.unreachable = {{text, {{text, text}}}};
   result.quirks = result.reasons = {{text, 1}};
   result.sampling = {{text, text}};

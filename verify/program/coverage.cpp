@@ -426,7 +426,7 @@ std::span<const CoverageTriple> coverage_triples() {
 }
 
 std::string name_of(const CoverageTriple& triple) {
-  return triple.pair->operation + " with " + triple.pair->state + ", before " + std::string(triple.before);
+  return triple.pair->operation + " with " + triple.pair->state + ", after " + std::string(triple.before);
 }
 
 std::span<const StateMeaning> object_states() {

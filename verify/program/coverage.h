@@ -5,7 +5,8 @@
 // counted by itself. The list of pairs is fixed, so that a pair that was never tried shows as a hole. A pair that no
 // valid program can show says why, and programs never show it (a test holds that).
 //
-// Triples (operation, state, state before it) add the order: a state in which the command before met the same object.
+// Triples (operation, state, state before it) add the order: the state in which the last command on the same
+// object met it.
 //
 // Not covered: other combinations of states, and states of the runtime that HIP's documentation does not mention.
 #pragma once
@@ -34,7 +35,7 @@ struct CoverageTriple {
 };
 [[nodiscard]] std::span<const CoverageTriple> coverage_triples();
 
-// "launch with exec: idle, before exec: running"
+// "launch with exec: idle, after exec: running"
 [[nodiscard]] std::string name_of(const CoverageTriple& triple);
 
 // The states in which an operation can meet its object, by kind of object: "exec: running" and its meaning.
