@@ -36,6 +36,10 @@ class EventEmitter {
         in_place_too(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer),
         visit_(visit) {
     set(k_busy, !state.idle());
+    if (const MemoryState& memory = state.parts().memory; memory.left_free) {
+      constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;
+      set(k_memory_short, memory.room_for(kSmall) != Room::kEnough);
+    }
     if (const std::optional<Below> call = state.parts().failing_below) {
       set(k_failing_below, *call);
       set(k_null_stream_new,
