@@ -59,6 +59,7 @@ void misbehave(const std::string& how) {
 int main(int argc, char** argv) {
   std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would end the process with a status instead
   const std::string how = argc > 1 ? argv[1] : "";
+  const char* const path = argc > 2 && argv[2][0] != '-' ? argv[2] : nullptr;  // an option is for a real subject
   if (how == "sorry") say(verify::encode_sorry("there is no GPU in here"));
   if (how == "mute") _exit(4);
   verify::Hello hello;
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
   say(verify::encode_hello(hello));
   while (true) {
     static_cast<void>(next_request());
-    if (once_more(argc > 2 ? argv[2] : nullptr)) misbehave(how);
+    if (once_more(path)) misbehave(how);
     say(verify::encode_result({}));
   }
 }
