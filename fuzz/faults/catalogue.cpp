@@ -25,7 +25,7 @@ std::vector<Fault> layer_faults() {
   return {
       runtime_fault("U01", "a kernel setter keeps the caller's pointers", {kP1}),
       runtime_fault("U02", "an argument array that a getter returned is edited to point at the caller's memory", {kP1}),
-      runtime_fault("U03", "setters of executable graphs hit the original graph", {kP2}),
+      runtime_fault("U03", "setters of executable graphs hit the original graph", {kP2, kA2}),
       runtime_fault("U04", "nodes that share a kernel share its arguments", {kP2}),
       runtime_fault("U05", "an update looks at every node again after each node", {kP10}),
       runtime_fault("U06", "an update drops an error and runs what was there", {kP4}),
@@ -34,7 +34,7 @@ std::vector<Fault> layer_faults() {
       runtime_fault("U09", "a stream that waits for its own event while it captures recurses for ever", {kP7}),
       runtime_fault("U10", "captured work runs at once", {kP6}),
       runtime_fault("U11", "a graph with a redundant edge cannot be launched", {kP9}),
-      runtime_fault("U12", "a copy's setter has its assignment reversed: the kind is never stored", {kP3}),
+      runtime_fault("U12", "a copy's setter has its assignment reversed: the kind is never stored", {kP3, kP11}),
       runtime_fault("U13", "an event's query is rejected because of a capture elsewhere", {kP7}),
       runtime_fault("U14", "a failed end of a capture leaks the graph", {kP8}),
       runtime_fault("U15", "instantiating a graph without work takes the first of no commands", {kP11}),

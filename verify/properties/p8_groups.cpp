@@ -14,6 +14,8 @@ namespace {
 constexpr int kMostRepairs = 64;                 // steps that are left out one by one
 constexpr std::uint64_t kMostGroupSteps = 1024;  // in all rounds
 constexpr std::uint64_t kMostVisits = 1 << 17;   // of nodes, if each command of each round visits the largest graph
+constexpr std::uint64_t kMostGroupNodes =
+    4096;  // of the largest graph, in all rounds: the executor keeps notes of each
 
 // Whether the command names something that is always there, and that cannot be given back.
 bool is_for_good(const Command& command) {
@@ -127,7 +129,8 @@ std::optional<Program> written_group(const Program& program, std::size_t begin, 
   }
   std::uint64_t steps = 0;
   for (const Step& step : group) steps += std::uint64_t{times} * step.repeat;
-  if (steps > kMostGroupSteps || steps * nodes_of_largest(state) > kMostVisits) return {};
+  const std::uint64_t nodes = nodes_of_largest(state);
+  if (steps > kMostGroupSteps || steps * nodes > kMostVisits || times * nodes > kMostGroupNodes) return {};
   written.steps.insert(written.steps.end(), group.begin(), group.end());
   for (Command& command : give_back(before, state)) written.steps.push_back({std::move(command), 1, 0, {1, times, 0}});
   return written;
