@@ -13,7 +13,7 @@ namespace verify {
 
 struct Judgement {
   VerdictKind verdict = VerdictKind::kAgree;
-  std::string quirk;               // the quirk's id, for kKnownQuirk
+  std::string quirk;               // the quirk's id, for kKnownQuirk; for kAgree: of the one that explains growth
   std::string reason;              // for a poisoned, unsupported, discarded or harness verdict
   std::vector<PropertyId> broken;  // the name of the divergence first, then other properties; empty unless kDiverge
   std::vector<Violation> violations;
