@@ -115,6 +115,13 @@ std::uint64_t nodes_of_largest(const State& state) {
   return most;
 }
 
+std::uint64_t nodes_of_all(const State& state) {
+  std::uint64_t nodes = 0;
+  for (const auto& [id, graph] : state.graphs()) nodes += graph.instances;
+  for (const auto& [id, exec] : state.execs()) nodes += exec.graph.instances;
+  return nodes;
+}
+
 // The steps before `begin`, and the group in a block of `times` rounds. Its buffers are declared before the block: an
 // arena is as large as all buffers of a program. No value where the rounds would run for long, or launch allocations.
 std::optional<Program> written_group(const Program& program, std::size_t begin, std::uint32_t times) {
@@ -140,8 +147,8 @@ std::optional<Program> written_group(const Program& program, std::size_t begin, 
   }
   std::uint64_t steps = 0;
   for (const Step& step : group) steps += std::uint64_t{times} * step.repeat;
-  const std::uint64_t nodes = nodes_of_largest(state);
-  if (steps > kMostGroupSteps || steps * nodes > kMostVisits || times * nodes > kMostGroupNodes) return {};
+  if (steps > kMostGroupSteps || steps * nodes_of_largest(state) > kMostVisits) return {};
+  if (times * nodes_of_all(state) > kMostGroupNodes) return {};
   written.steps.insert(written.steps.end(), group.begin(), group.end());
   for (Command& command : give_back(before, state)) written.steps.push_back({std::move(command), 1, 0, {1, times, 0}});
   return written;
