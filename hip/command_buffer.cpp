@@ -67,6 +67,9 @@ void name_device(NodeRecord& record, int device) {
 Status refuse_capture(const StreamRef& stream, const ReleaseQuirks& quirks) {
   if (quirks.of_captured_launch() == nullptr) return {};
   const Result<bool> captures = stream.capturing();
+  // The null stream beside a capture of a stream that is ordered with it: it does not capture, and the launch is
+  // refused and makes that capture invalid.
+  if (!captures && captures.error().code == hipErrorStreamCaptureImplicit) return {};
   if (!captures) return captures.error();
   if (!captures.value()) return {};
   return Error{hipErrorStreamCaptureUnsupported, "this release launches into captures: hip/captured_launch.h does not"};

@@ -49,6 +49,29 @@ TEST(CommandBufferStrategy, AFailureThatIsRecoveredFromWasToldOrIsTheAnswer) {
       Bench(StrategyKind::kCommandBuffer).judge.judge(program_of(std::string(kSteps)), {.every_call_fails = true})));
 }
 
+// HIP refuses the launch on the null stream, and makes the capture of a stream that is ordered with it invalid.
+TEST(CommandBufferStrategy, ALaunchOnTheNullStreamBesideACaptureEndsItAsHipDoes) {
+  const Program program = program_of(
+      "stream s1\nevent v0\ngraph g1\nempty g1.n0\ninstantiate e1 g1\nlaunch e1 s0\ncapture s1\nrecord v0 s1\n"
+      "launch e1 s0\nrecord v0 s1\n");
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kCommandBuffer).judge.judge(program, {})));
+}
+
+// A command buffer that goes while a stream captures is kept until none captures, and not longer.
+TEST(CommandBufferStrategy, NothingGrowsWhereExecutableGraphsGoWhileAStreamCaptures) {
+  const Program program = program_of("stream s1\ngraph g1\ninstantiate e1 g1\nlaunch e1 s0\ncapture s1\n");
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kCommandBuffer).judge.judge(program, {.groups = true})));
+}
+
+// `careful` chains g1, so that e3 allocates b3 at another address than the one that e2 frees.
+TEST(CommandBufferStrategy, AFreeNodeWhoseMemoryWasRecordedAgainIsUnsupported) {
+  const Program program = program_of(
+      "graph g1\nalloc g1.n0 b3 64\ninstantiate e1 g1\nlaunch e1 s0\ndestroy e1\ngraph g2\nfree g2.n0 b3\n"
+      "instantiate e2 g2\nlaunch e2 s0\nempty g1.n6\ninstantiate e3 g1\nlaunch e3 s0\nlaunch e2 s0\n");
+  EXPECT_EQ(Bench(StrategyKind::kCommandBuffer).judge.judge(program, {}).verdict, VerdictKind::kUnsupported);
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kPatch).judge.judge(program, {})));
+}
+
 TEST(CommandBufferStrategy, NoGeneratedProgramCanTellItFromRecordingAgain) {
   no_generated_program_can_tell_from_recording_again(StrategyKind::kCommandBuffer, 79, 600);
 }

@@ -83,7 +83,7 @@ struct StrategyContext {
   // Graphs whose definition was recorded again: executable graphs may still name their nodes by the old handles.
   std::vector<hipGraph_t> retired{};
   std::string unsupported{};  // the first function that was needed and that the runtime lacks
-  // Patchers of executable graphs that were destroyed while a stream captured: freed at the program's end.
+  // Patchers of executable graphs that were destroyed while a stream captured: freed when no stream captures.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers{};
   bool error_reported = false;                    // this command had an error that did not make it fail
   Id devices = 1;                                 // that the program has

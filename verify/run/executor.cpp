@@ -157,7 +157,6 @@ class TearDown {
   void graphs() {
     StrategyContext& context = run_.context;
     context.capturing = false;
-    context.leftovers.clear();
     context.home_streams.clear();
     for (auto& [id, exec] : run_.execs) {
       if (exec.alive) keep(destroy(context, exec));
@@ -319,6 +318,7 @@ class Steps {
     run_.attempt = {};
     run_.context.error_reported = false;
     run_.context.capturing = !run_.may_wait_for_device();
+    if (!run_.context.capturing) run_.context.leftovers.clear();
     const hip::Status status = ForFamilies<Dispatch>::run(run_, command);
     note_gone_objects();
     return {.code = status ? 0 : status.error().code,
@@ -341,6 +341,7 @@ class Steps {
     run_.captures.abandon();
     // Host functions must not outlive this run, and a program without buffers makes no read that waits for them.
     const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.context.devices);
+    run_.context.leftovers.clear();
     if (run_.options.signature) observation.signature = run_.platform.signature();
     if (run_.options.held) observation.held = held_by_the_program(run_);
     read_everything(run_);

@@ -1,6 +1,7 @@
 #include "verify/run/graph_memory.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "hip/errors.h"
@@ -38,6 +39,17 @@ void GraphMemory::show_live() {
   for (const auto& [id, buffer] : buffers_) {
     memory_.show_elsewhere(id, buffer.bytes, buffer.live != 0 ? buffer.live : buffer.captured);
   }
+}
+
+bool GraphMemory::frees_where_it_was(const ExecObject& exec) const {
+  std::set<Id> own;
+  return std::ranges::any_of(exec.recording.nodes(), [&](const hip::RecordedNode& node) {
+    if (const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record)) own.insert(memory->buffer);
+    const auto* freed = std::get_if<hip::MemoryFreeRecord>(&node.record);
+    if (freed == nullptr || own.contains(freed->buffer)) return false;
+    const hip::DeviceAddress live = buffers_.at(freed->buffer).live;
+    return live != 0 && live != exec.addresses[freed->buffer];
+  });
 }
 
 void GraphMemory::launched(const ExecObject& exec) {

@@ -26,6 +26,9 @@ class GraphMemory {
   void show_live();
 
   void launched(const ExecObject& exec);
+  // Whether the executable graph frees another graph's memory where that memory was before: a strategy has recorded the
+  // allocating graph again, which gives it another address.
+  [[nodiscard]] bool frees_where_it_was(const ExecObject& exec) const;
   [[nodiscard]] bool has(Id buffer) const { return buffers_.contains(buffer); }
   // Where a launch allocated the buffer; 0: it is not allocated now.
   [[nodiscard]] hip::DeviceAddress live(Id buffer) const { return buffers_.at(buffer).live; }

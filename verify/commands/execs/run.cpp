@@ -86,10 +86,15 @@ hip::Status run_command(Run& run, const Instantiate& c) {
                    [&] { return run.strategy.instantiate(run.context, *graph, exec, &run.attempt.seen); });
 }
 
+constexpr const char* kNoSecondFree =
+    "a second free node: the strategy recorded the allocating graph again, and its memory has another address now";
+
 template <>
 hip::Status run_command(Run& run, const Launch& c) {
   const ExecObject* exec = run.live_exec(c.exec);
   if (exec == nullptr || !run.has_stream(c.stream)) return missing_object();
+  // Memory has one free node (hipGraphAddMemFreeNode), so the strategy cannot record this graph again.
+  if (run.graph_memory.frees_where_it_was(*exec)) return lacking(run.context, kNoSecondFree);
   run.detectors.launch(*exec, run.options.schedule_seed);
   const bool captured = run.captures.of(c.stream) != nullptr;
   const auto launch = [&] {
