@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/abi/shared.h"
+#include "verify/execute/resources.h"
 
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
 #include "hip/kernels/device_kernels.h"
@@ -262,8 +263,8 @@ RuntimeNotes LibraryPlatform::notes() {
 // them.
 std::vector<Held> LibraryPlatform::held() {
   if (agent_.counters == nullptr) return {};
-  return {{"allocations", agent_.counters(HGAGENT_ALLOCATIONS)},
-          {"bytes of memory", agent_.counters(HGAGENT_ALLOCATED_BYTES)},
+  return {{kAllocations, agent_.counters(HGAGENT_ALLOCATIONS)},
+          {kBytesOfMemory, agent_.counters(HGAGENT_ALLOCATED_BYTES)},
           {"locked ranges", agent_.counters(HGAGENT_LOCKS)},
           {"reservations", agent_.counters(HGAGENT_RESERVATIONS)},
           {"memory handles", agent_.counters(HGAGENT_MEMORY_HANDLES)}};

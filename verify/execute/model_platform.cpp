@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "hip/kernels/host_kernels.h"
+#include "verify/execute/resources.h"
 
 namespace verify {
 
@@ -200,8 +201,8 @@ std::vector<Held> ModelPlatform::held() {
           {"executable graphs", live.graph_execs},
           {"streams", live.streams},
           {"events", live.events},
-          {"allocations", live.allocations - instance_.variables_in_memory()},
-          {"bytes of memory", live.bytes - instance_.variables_in_memory() * kSymbolBytes},
+          {kAllocations, live.allocations - instance_.variables_in_memory()},
+          {kBytesOfMemory, live.bytes - instance_.variables_in_memory() * kSymbolBytes},
           {"user objects", live.user_objects},
           {"memory pools", live.pools}};
 }

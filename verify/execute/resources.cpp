@@ -68,7 +68,7 @@ std::vector<Held> reported_by_the_runtime(const hip::Api& api) {
   std::vector<Held> held;
   std::size_t free = 0, total = 0;
   if (api.hipMemGetInfo != nullptr && api.hipMemGetInfo(&free, &total) == hipSuccess)
-    held.push_back({"bytes of the device", total - free});
+    held.push_back({kBytesOfTheDevice, total - free});
   int device = 0;
   if (api.hipGetDevice(&device) != hipSuccess) return held;
   std::uint64_t used = 0;

@@ -8,8 +8,10 @@
 
 namespace verify {
 
-// The names of what the process holds.
+// The names of what the process and the runtime hold.
 inline constexpr const char *kHeapBytes = "bytes of the heap", *kResidentBytes = "resident bytes";
+inline constexpr const char *kAllocations = "allocations", *kBytesOfMemory = "bytes of memory";
+inline constexpr const char* kBytesOfTheDevice = "bytes of the device";
 inline constexpr const char *kFileDescriptors = "file descriptors", *kThreads = "threads";
 
 // Bytes of the heap and of resident memory, file descriptors, threads. Under sanitizers, which keep freed memory, no

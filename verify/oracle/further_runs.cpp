@@ -362,34 +362,35 @@ void FurtherRuns::check_growth(const std::optional<Program>& few, const std::opt
   RunOptions options;
   options.poison = options.failures = options.inspect = options.isolation = false;
   options.held = true;
-  std::string text;
+  std::vector<Growth> growths;
   bool asked = true;
   const bool held = holds([&] {
-    text.clear();
+    growths.clear();
     asked = went_well(*many, run(*many, options).observation);
     Observation before = run(*few, options).observation;
     for (int measured = 0; asked && measured < kGrowths; ++measured) {
       const Observation after = run(*many, options).observation;
       Observation again = run(*few, options).observation;
       asked = went_well(*few, before) && went_well(*many, after) && went_well(*few, again) && !before.held.empty();
-      text = asked ? grown(before.held, after.held, again.held, rounds) : std::string();
-      if (text.empty()) break;
+      growths = asked ? grown(before.held, after.held, again.held, rounds) : std::vector<Growth>();
+      if (growths.empty()) break;
       before = std::move(again);
     }
     const Divergence growth{many->steps.size(), Effect::kGrowth, 0};
-    if (text.empty()) return Look{true, nullptr};
-    if (const Quirk* quirk = pairs_.explain(*many, growth, std::nullopt)) {
+    if (growths.empty()) return Look{true, nullptr};
+    const Quirk* quirk = in_pieces(growths, rounds) ? pairs_.explain(*many, growth, std::nullopt) : nullptr;
+    if (quirk != nullptr) {
       judgement_.quirk = quirk->id;
       return Look{true, nullptr};
     }
-    return Look{false, nullptr, fmt::format("what is held after {} cycles: {}", rounds.many, text)};
+    return Look{false, nullptr, fmt::format("what is held after {} cycles: {}", rounds.many, described(growths))};
   });
   if (asked) ++judgement_.exercised[static_cast<std::size_t>(PropertyId::kP8)];
   if (held || judgement_.verdict != VerdictKind::kDiverge) return;
   judgement_.broken = {PropertyId::kP8};
   judgement_.violations.push_back({PropertyId::kP8, program_.steps.size(),
                                    fmt::format("what is held after {} cycles", rounds.many),
-                                   fmt::format("no more than after {}", rounds.few), text});
+                                   fmt::format("no more than after {}", rounds.few), described(growths)});
 }
 
 }  // namespace verify

@@ -23,6 +23,7 @@ struct NodeState {
   std::shared_ptr<const GraphState> child;  // the child graph as it was when the node was added or set
   std::vector<ByteRange> ranges;            // bytes that all instances touch, children included
   bool enabled = true;                      // for a node of an executable graph
+  bool set_disabled = false;                // its last setter or update came while it was disabled
   NodeForm form = NodeForm::kTyped;         // the form of the function that added it
   NodeAttributes attributes = {};           // for a kernel node
   std::vector<Id> devices = {};             // State::devices_of its parameters

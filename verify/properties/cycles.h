@@ -38,10 +38,20 @@ inline constexpr std::uint64_t kHeapOfWaitingWork = 64 << 10;
 // value where none is left, or where the program would be too long.
 [[nodiscard]] std::optional<Program> grouped(const Program& program, std::size_t begin, std::uint32_t times);
 
-// Returns, in words, the counts that are larger in `many` than in the earlier `few`, or nothing. Counts that grow as
-// much again in the later `few_again` are left out: a pool may grow now and then, whatever runs. Growth of the process
-// is left out, too, where it is no more than the noise of each round.
-[[nodiscard]] std::string grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again,
-                                const Rounds& rounds = kRoundsOfCommands);
+// A count that was larger after many rounds than after few.
+struct Growth {
+  std::string what;
+  std::uint64_t before = 0, after = 0;
+};
+
+// The counts that are larger in `many` than in the earlier `few`. Counts that grow as much again in the later
+// `few_again` are left out: a pool may grow now and then, whatever runs. Growth of the process is left out, too, where
+// it is no more than the noise of each round.
+[[nodiscard]] std::vector<Growth> grown(std::span<const Held> few, std::span<const Held> many,
+                                        std::span<const Held> few_again, const Rounds& rounds = kRoundsOfCommands);
+[[nodiscard]] std::string described(std::span<const Growth> growths);
+
+// Whether only memory grew, and by fewer allocations than there were rounds more: what a quirk that "grows" explains.
+[[nodiscard]] bool in_pieces(std::span<const Growth> growths, const Rounds& rounds);
 
 }  // namespace verify

@@ -97,20 +97,34 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times, bool 
   return longer;
 }
 
-std::string grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again,
-                  const Rounds& rounds) {
+std::vector<Growth> grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again,
+                          const Rounds& rounds) {
   const auto count_in = [](std::span<const Held> counts, const std::string& what) -> std::uint64_t {
     const auto found = std::ranges::find(counts, what, &Held::what);
     return found == counts.end() ? 0 : found->count;
   };
-  std::string text;
+  std::vector<Growth> growths;
   for (const Held& held : many) {
     const std::uint64_t then = count_in(few, held.what), again = count_in(few_again, held.what);
     if (held.count <= then || (again > held.count && again - held.count >= held.count - then)) continue;
     if (held.count - then <= noise_of(held.what, rounds)) continue;
-    text += fmt::format("{}{} {} and not {}", text.empty() ? "" : ", ", held.count, held.what, then);
+    growths.push_back({held.what, then, held.count});
   }
+  return growths;
+}
+
+std::string described(std::span<const Growth> growths) {
+  std::string text;
+  for (const Growth& growth : growths)
+    text += fmt::format("{}{} {} and not {}", text.empty() ? "" : ", ", growth.after, growth.what, growth.before);
   return text;
+}
+
+bool in_pieces(std::span<const Growth> growths, const Rounds& rounds) {
+  return std::ranges::all_of(growths, [&](const Growth& growth) {
+    if (growth.what == kAllocations) return growth.after - growth.before < rounds.many - rounds.few;
+    return growth.what == kBytesOfMemory || growth.what == kBytesOfTheDevice || growth.what == kResidentBytes;
+  });
 }
 
 }  // namespace verify

@@ -9,9 +9,9 @@
 // Triggers: conditions that must all hold, each ATTRIBUTE OP VALUE without spaces (OP: = != < <= > >=; VALUE: a number
 // or one of the attribute's words); alternatives are separated by ';'. An attribute that an event does not have matches
 // nothing. Effects: any of "bytes topology host crash hang teardown", "status=NUMBER" (a hipError_t, of that command)
-// and "later=NUMBER" (of a later one); "grows" where the runtime holds more with each cycle of the program (P8), which
-// generated programs do not avoid; "corrupts" as well where the runtime's own memory is damaged, so that later results
-// in the same process mean nothing.
+// and "later=NUMBER" (of a later one); "grows" where the runtime takes memory now and then while the program's cycles
+// run (P8), less often than once a cycle, which generated programs do not avoid; "corrupts" as well where the runtime's
+// own memory is damaged, so that later results in the same process mean nothing.
 #pragma once
 
 #include <cstdint>

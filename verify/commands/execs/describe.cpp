@@ -26,6 +26,12 @@ static bool swaps_disabled(const ExecState& exec) {
   });
 }
 
+static bool set_while_disabled(const NodeState& node) {
+  const bool has_packets =
+      std::holds_alternative<KernelParams>(node.params) || std::holds_alternative<CopyParams>(node.params);
+  return has_packets && node.enabled && node.set_disabled;
+}
+
 bool describe_events(EventEmitter& out, const Launch& c) {
   const ExecState* exec = out.state.exec(c.exec);
   // A command buffer makes its executable graph when it is first launched.
@@ -42,6 +48,7 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   out.set(k_nodes_off_graph_device, nodes_off_device_in(out.state, exec->graph, home, home, stabilised));
   out.set(k_stream_off_graph_device, device != home);
   out.set(k_disabled_swapped, swaps_disabled(*exec));
+  out.set(k_set_while_disabled, std::ranges::count_if(exec->graph.nodes, set_while_disabled));
   if (!out.state.idle()) {
     out.set(k_meets_earlier_work, out.state.parts().streams.unordered_conflict(exec->graph.ranges(), {}));
   }

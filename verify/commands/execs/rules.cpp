@@ -237,6 +237,7 @@ void apply(State& state, const Patch& c) {
   StateParts& parts = state.change();
   GraphState& graph = parts.graphs.of(c.target, c.id);
   for (auto& [buffer, version] : graph.addresses) version = parts.memory.buffers.at(buffer).version;
+  for (NodeState& node : graph.nodes) node.set_disabled |= !node.enabled;
   graph.edited = true;
 }
 
@@ -276,6 +277,7 @@ void apply(State& state, const Update& c) {
     exec.nodes[i].ranges = graph.nodes[i].ranges;
     exec.nodes[i].attributes = graph.nodes[i].attributes;
     exec.nodes[i].devices = graph.nodes[i].devices;
+    exec.nodes[i].set_disabled = !exec.nodes[i].enabled;
   }
   exec.addresses = graph.addresses;
 }

@@ -278,7 +278,9 @@ template <>
 void apply(State& state, const SetNode& c) {
   StateParts& parts = state.change();
   GraphState& graph = parts.graphs.of(c.target, c.id);
-  state.fill(graph.at(c.node), c.params);
+  NodeState& node = graph.at(c.node);
+  state.fill(node, c.params);
+  node.set_disabled = !node.enabled;
   parts.memory.renew_addresses(graph);
   graph.edited = true;
 }
