@@ -271,6 +271,37 @@ TEST(Placement, FreshAddressesNeverRepeatEvenWhereAProgramAsksForIt) {
   }
 }
 
+// A model that refuses the `refused`-th allocation from now on.
+class RefusingPlatform : public ModelPlatform {
+ public:
+  RefusingPlatform() {
+    table_.hipMalloc = [](void** memory, std::size_t bytes) {
+      return --refused == 0 ? hipErrorOutOfMemory : model::abi::InProcess::api().hipMalloc(memory, bytes);
+    };
+  }
+  [[nodiscard]] const hip::Api& api() const override { return table_; }
+  static inline int refused = 0;
+
+ private:
+  hip::Api table_ = model::abi::InProcess::api();
+};
+
+TEST(Placement, AMoveOfWhichOnePlaceIsRefusedLeavesNothingBehind) {
+  Entered<RefusingPlatform> entered;
+  const Program program = program_of("buffer b0 64\nbuffer b1 64");
+  BufferMemory memory(entered.platform, program, {Placement::kNative, false}, {});
+  for (Id id = 0; id < 2; ++id) ASSERT_TRUE(memory.declare(id, 64, MemoryKind::kDevice).ok());
+  AddressScript script = memory.script();
+  RefusingPlatform::refused = 2;
+  EXPECT_FALSE(memory.move({{0, {}}, {1, {}}}).ok());
+  EXPECT_EQ(memory.script(), script);
+  ASSERT_TRUE(memory.move({{0, {}}, {1, {}}}).ok());
+  script.insert(script.end(), {memory.address(0), memory.address(1)});
+  EXPECT_EQ(memory.script(), script);
+  ASSERT_TRUE(memory.release_everything().ok());
+  EXPECT_EQ(entered.platform.leaks(), "");
+}
+
 TEST(Placement, WhatTheScriptNoLongerCoversIsPlacedByThePlatformItself) {
   Entered<> entered;
   const Program program = program_of("buffer b0 64\nbuffer b1 64");

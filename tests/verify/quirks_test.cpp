@@ -131,6 +131,16 @@ TEST(Quirks, ADivergenceInAThreadIsExplainedByAnEventOfItsBlockOnABlockingStream
   EXPECT_FALSE(explained("", "sync s2\nend\nlaunch e0 s2"));
 }
 
+TEST(Quirks, AnAllocationThatIsRefusedBesideACaptureOfAnotherThreadIsExplained) {
+  const auto explained = [](const std::string& begin, const std::string& end) {
+    const std::string calls = "malloc_async b0 64 s2\nfree_async b0 s2\n";
+    const Program program = valid_program("stream s1\nstream s2 nonblocking\n" + begin + calls + end);
+    return QuirkSet("6.4").explain(program, StrategyKind::kPatch, {2, Effect::kStatus, 900}) != nullptr;
+  };
+  EXPECT_TRUE(explained("threads\nthread 1\n", "thread 2\ncapture s1 mode=thread\nendcapture s1 g1\nend\n"));
+  EXPECT_FALSE(explained("", "capture s1 mode=thread\nendcapture s1 g1\n"));
+}
+
 // Setting a child, or updating it with its parent, sets the nodes inside: each copy is compared with the copy in its
 // place. A strategy that updates records the graph anew, so the new graph has lost no edge.
 TEST(Quirks, EdgesThatAGraphLostCountWhereItIsUpdatedFromARecording) {
@@ -314,7 +324,7 @@ TEST(Quirks, AnUpdateBetweenAGraphByHandAndACaptureElsewhereIsToldApart) {
   EXPECT_FALSE(explained(by_hand, "graph g1\n" + capture("g1", " into=g1")));
 }
 
-// The harness fills buffers by the null stream.
+// The harness fills device memory by the null stream, and writes to other memory itself.
 TEST(Quirks, TheNullStreamIsNewUntilABufferIsFilled) {
   const Quirk first = made_up("op=query stream=0 null_stream_new=1 failing_below!=queue", "crash");
   const auto explained = [&](const std::string& before, const char* call) {
@@ -324,6 +334,7 @@ TEST(Quirks, TheNullStreamIsNewUntilABufferIsFilled) {
   EXPECT_TRUE(explained("", "signal"));
   EXPECT_FALSE(explained("", "queue"));
   EXPECT_FALSE(explained("buffer b0 64\n", "signal"));
+  EXPECT_TRUE(explained("buffer b0 64 memory=pageable\nbuffer b1 64 memory=managed\n", "signal"));
 }
 
 TEST(Quirks, WhatCarefulGoesAroundExplainsNothingUnderItAndIsNotSteeredAround) {

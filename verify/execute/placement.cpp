@@ -311,27 +311,41 @@ hip::Status BufferMemory::read_by_runtime(Id buffer, std::vector<std::byte>& byt
   return platform_.load(addresses_[buffer], bytes.data(), bytes.size());
 }
 
+hip::Status BufferMemory::find_places(const std::vector<BufferMove>& moves, std::vector<NewPlace>& targets) {
+  const std::size_t noted = script_.size();
+  for (const BufferMove& move : moves) {
+    if (move.onto && !options_.fresh_addresses) {
+      targets.push_back({addresses_[*move.onto], places_[*move.onto].capacity, false});
+      continue;
+    }
+    const Place& place_of = places_[move.buffer];
+    const hip::Result<hip::DeviceAddress> fresh = place(place_of.bytes, place_of.kind);
+    if (fresh) {
+      targets.push_back({fresh.value(), place_of.bytes, true});
+      continue;
+    }
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (!targets[i].fresh) continue;
+      hip::Status s = unplace(targets[i].address, targets[i].capacity, places_[moves[i].buffer].kind);
+      if (!s) return s;
+    }
+    if (!replaying_) script_.resize(noted);
+    return fresh.error();
+  }
+  return {};
+}
+
 hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
   if (hip::Status status = wait(); !status) return status;
-  struct NewPlace {
-    hip::DeviceAddress address;
-    std::uint64_t capacity;
-  };
-  std::vector<NewPlace> targets;
   std::vector<std::vector<std::byte>> contents(moves.size());
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Place& place_of = places_[moves[i].buffer];
     contents[i].resize(place_of.bytes);
     if (hip::Status s = load(addresses_[moves[i].buffer], place_of.kind.memory, contents[i].data(), place_of.bytes); !s)
       return s;
-    if (moves[i].onto && !options_.fresh_addresses) {
-      targets.push_back({addresses_[*moves[i].onto], places_[*moves[i].onto].capacity});
-      continue;
-    }
-    const hip::Result<hip::DeviceAddress> fresh = place(place_of.bytes, place_of.kind);
-    if (!fresh) return fresh.error();
-    targets.push_back({fresh.value(), place_of.bytes});
   }
+  std::vector<NewPlace> targets;
+  if (hip::Status s = find_places(moves, targets); !s) return s;
   for (const BufferMove& old : moves) {  // places that no buffer takes over are freed
     const bool taken =
         std::ranges::any_of(targets, [&](const NewPlace& t) { return t.address == addresses_[old.buffer]; });

@@ -91,6 +91,13 @@ class BufferMemory {
     const void* symbol = nullptr;
     std::optional<Id> module{};  // the module that has the variable
   };
+  struct NewPlace {
+    hip::DeviceAddress address;
+    std::uint64_t capacity;
+    bool fresh;  // no buffer leaves it
+  };
+  // Finds a place for each move. Where one is refused, all are given back: the program makes the same move again.
+  hip::Status find_places(const std::vector<BufferMove>& moves, std::vector<NewPlace>& targets);
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);
   hipError_t allocate_of_kind(std::uint64_t bytes, MemoryKind memory, void** allocated);
   // An allocation that the platform kept from an earlier program, or a new one.

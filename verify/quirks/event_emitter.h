@@ -42,8 +42,9 @@ class EventEmitter {
     }
     if (const std::optional<Below> call = state.parts().failing_below) {
       set(k_failing_below, *call);
-      set(k_null_stream_new,
-          std::ranges::all_of(state.buffers(), [](const auto& entry) { return entry.second.runtime_places(); }));
+      set(k_null_stream_new, std::ranges::all_of(state.buffers(), [](const auto& entry) {
+            return entry.second.runtime_places() || entry.second.memory != MemoryKind::kDevice;
+          }));
     }
     set(k_open_captures, state.captures().size());
     set(k_blocking_captures, std::ranges::count_if(state.captures(), [this](const CaptureState& capture) {

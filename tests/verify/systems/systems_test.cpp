@@ -13,6 +13,7 @@
 #include "verify/generate/scenario.h"
 #include "verify/properties/property.h"
 #include "verify/systems/bench.h"
+#include "verify/systems/streams_model.h"
 
 namespace {
 
@@ -181,6 +182,19 @@ INSTANTIATE_TEST_SUITE_P(WithQuirks, EachSystem,
                          testing::Combine(testing::Values(System::kScratch, System::kLauncher, System::kStabilizer),
                                           testing::ValuesIn(kReleases)),
                          name_of);
+
+// An H200 and 6.4 answer so.
+TEST(StreamsModel, AWaitForAnEventThatMayBeDoneStandsBehindNoOtherWork) {
+  verify::StreamsModel model;
+  model.make(1, 0, true);
+  model.record(0, 0);
+  static_cast<void>(model.work(0));
+  model.wait(1, 0);
+  EXPECT_EQ(model.waited_for(1), 0u);
+  model.record(0, 0);
+  model.wait(1, 0);
+  EXPECT_EQ(model.waited_for(1), verify::StreamsModel::bit(0));
+}
 
 std::int32_t injectable(std::string_view name) {
   const auto functions = verify::injectable_functions();
