@@ -225,6 +225,29 @@ TEST_P(OnRelease, ScenariosOfTracedCommandsAgree) {
   }
 }
 
+// Each was taken for a divergence once, by an error of the executor.
+TEST_P(OnRelease, ProgramsThatWereTakenForDivergencesAgree) {
+  const auto agrees = [](StrategyKind strategy, std::string_view commands, const JudgeOptions& options) {
+    ReleaseJudge judge(GetParam(), strategy);
+    ASSERT_TRUE(judge.ready());
+    judge->know(QuirkSet(GetParam()), strategy);
+    const Program program = program_of(std::string(commands));
+    EXPECT_TRUE(in_agreement(judge->judge(program, options))) << commands;
+  };
+  // 6.4: an empty node stands for the disabled memset, and cannot be set.
+  agrees(StrategyKind::kCareful,
+         "buffer b1 64 memory=pinned\ngraph g0\nempty g0.n0\nmemset g0.n2 dst=b1+0 value=0 element=1 width=1\n"
+         "instantiate e0 g0\ndisable e0.n2\nset e0.n2 memset dst=b1+0 value=0 element=1 width=1\n",
+         {});
+  // The executor keeps what a program reads.
+  agrees(StrategyKind::kPatch, "buffer b4 4096\nread b4\n", {.cycles = true});
+  // The end of a capture that fails destroys the graph that it captured into.
+  agrees(StrategyKind::kPatch,
+         "buffer b0 256\ngraph g0\nstream s6 per_thread\nstream s7\nevent v0\ncapture s6 into=g0\nrecord v0 s6\n"
+         "wait s7 v0\non s7 memcpy dst=b0+146 src=b0+0 bytes=1 kind=default\n",
+         {});
+}
+
 // The short fixed campaign of every build: each release and strategy, the same programs, nothing unexplained.
 TEST_P(OnRelease, AShortCampaignHasNoUnexplainedDivergence) {
   constexpr std::uint64_t kPrograms = 120;

@@ -84,8 +84,10 @@ class CarefulStrategy final : public Strategy {
     const Shaped as = shaped(context, changed, exec.disabled);
     const std::optional<hip::RecordedNode> way = setter(context, exec, index, node);
     const bool opaque = std::holds_alternative<hip::OpaqueRecord>(node.record);
-    if (!way || opaque || hip::recorded_otherwise(exec.recording.nodes()[index], node) || as.shape != exec.shape ||
-        as.shape == ExecShape::kFlat) {
+    // Another node may stand for this one, such as an empty node for a disabled memset that the host does.
+    const bool has_own = exec.handles.nodes[index] != nullptr;
+    if (!way || !has_own || opaque || hip::recorded_otherwise(exec.recording.nodes()[index], node) ||
+        as.shape != exec.shape || as.shape == ExecShape::kFlat) {
       return record_as(context, exec, changed, as);
     }
     return patching_->set(context, exec, index, *way);

@@ -82,6 +82,9 @@ std::vector<Held> held_by_the_program(const Run& run) {
   if (!run.context.retired.empty()) return held;
   for (const auto& more : {reported_by_the_runtime(run.interposer.inner()), held_by_the_process()})
     held.insert(held.end(), more.begin(), more.end());
+  std::uint64_t noted = 0;  // bytes that the program read, which the observation keeps
+  for (const BytesSeen& seen : run.observation.reads) noted += seen.bytes.capacity();
+  for (Held& h : held) h.count -= h.what == kHeapBytes ? std::min(noted, h.count) : 0;
   return held;
 }
 
@@ -162,7 +165,10 @@ class TearDown {
       if (exec.alive) keep(destroy(context, exec));
     }
     for (auto& [id, graph] : run_.graphs) {
-      if (graph.alive) keep(destroy(context, graph));
+      if (!graph.alive) continue;
+      const hip::Status destroyed = destroy(context, graph);
+      // A capture into the graph failed on the per-thread stream: the runtime may have destroyed the graph.
+      if (!graph.spoiled || !run_.observation.spoils_process) keep(destroyed);
     }
     for (const hipGraph_t graph : context.retired) keep(hip::call<&hip::Api::hipGraphDestroy>(context.api, graph));
   }
