@@ -156,6 +156,11 @@ void RecordedCaptures::nodes(LogWords& words) const {
   const std::vector<std::uint64_t> handles = words.list();
   const auto count = captured_.find(graph);
   if (count == captured_.end() || count->second != handles.size()) return;
+  // 7.2 lists a node without dependencies that was added by hand before others: then the order does not name them.
+  for (std::uint32_t i = 0; i < handles.size(); ++i) {
+    const auto known = out_.objects.nodes.find(handles[i]);
+    if (known != out_.objects.nodes.end() && known->second.graph == graph && known->second.id != i) return;
+  }
   for (std::uint32_t i = 0; i < handles.size(); ++i) out_.objects.nodes.try_emplace(handles[i], graph, i);
 }
 

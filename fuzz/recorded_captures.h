@@ -2,10 +2,10 @@
 // next node of each stream waits for.
 //
 // A log names captured nodes only where the program asked HIP for them (hipStreamGetCaptureInfo_v2, hipGraphGetNodes).
-// Both runtimes list nodes in the order of their capture, and so does the language count them. Nodes that were added by
-// hand to the graph of a capture are said as added behind a stream that is put behind the same nodes (capture_after).
-// The lines come in an order of fuzz/recorded_threads.h: several captures are open at once only where one thread began
-// them or threads share a capture's stream.
+// Both runtimes list captured nodes in the order of their capture, and so does the language count them. Nodes that were
+// added by hand to the graph of a capture are said as added behind a stream that is put behind the same nodes
+// (capture_after). The lines come in an order of fuzz/recorded_threads.h: several captures are open at once only where
+// one thread began them or threads share a capture's stream.
 #pragma once
 
 #include <cstdint>

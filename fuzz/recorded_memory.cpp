@@ -6,12 +6,14 @@
 #include <charconv>
 #include <utility>
 
+#include "verify/language/foreign_kernels.h"
 #include "verify/language/node_params.h"
 
 namespace fuzz {
 
 void RecordedMemory::line(const std::string& verb, LogWords& words) {
   if (verb == "alloc") return allocate(words);
+  if (verb == "variable") return variable(words);
   if (verb == "adopt") return adopt(words);
   if (verb == "free" || verb == "freeasync") return free(words, verb == "freeasync");
   if (verb == "copied") return copied(words);
@@ -39,6 +41,27 @@ void RecordedMemory::allocate(LogWords& words) {
   std::string text = declare(kind, address, bytes, kind == "graph");
   if (kind == "graph") return;  // the node's line comes next
   captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
+}
+
+// A variable of the project's code object is 0 at first; what others are, their code objects say.
+void RecordedMemory::variable(LogWords& words) {
+  constexpr std::string_view kOwn = "hg_symbol";
+  const std::uint64_t address = words.number(), bytes = words.number();
+  const std::string name = words.word(), code = words.word(), module = out_.objects.modules.of(words.number());
+  const bool own = !module.empty() && name.starts_with(kOwn);
+  if (!own && verify::find_code_object(code) == nullptr)
+    return out_.text.note(fmt::format("variable {}, whose code could not be read", name));
+  const std::string how = own ? fmt::format("symbol={} module={}", name.substr(kOwn.size()), module)
+                              : fmt::format("variable={}@{}", name, code);
+  const auto [known, fresh] = variables_.try_emplace(how, next_);
+  if (!fresh) {
+    out_.objects.buffers[address] = {known->second, bytes};
+    return;
+  }
+  std::string text = declare("device", address, bytes) + " " + how;
+  if (!own) return captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
+  out_.text.say(std::move(text));
+  out_.text.say(fmt::format("write b{} at=0 hex={}", known->second, std::string(2 * bytes, '0')));
 }
 
 void RecordedMemory::allocate_async(LogWords& words) {

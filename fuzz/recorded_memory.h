@@ -4,6 +4,7 @@
 // - A capture allows no `buffer`, `write`, `free` and `read`. There, a buffer is declared at the beginning, and its end
 //   comes when no capture is open. A `host` line of the log becomes a write that is dropped and noted. Copies of the
 //   host become copies that wait, to and from pageable memory of their own.
+// - A variable of device code is a buffer from the first call on that names it, by its symbol or its address.
 // - The language wants a memset of all of what a graph allocates before anything else names it. Where the log has none,
 //   one is added behind the allocation, and a note says so. Only the second conversion of a log knows where: the first
 //   one finds it out.
@@ -42,6 +43,7 @@ class RecordedMemory {
   std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph = false,
                       std::uint64_t room = 0);
   void allocate(LogWords& words);
+  void variable(LogWords& words);
   void allocate_async(LogWords& words);
   void free(LogWords& words, bool async);
   void adopt(LogWords& words);
@@ -61,6 +63,7 @@ class RecordedMemory {
   Buffers found_unfilled_;
   std::map<std::uint32_t, std::uint64_t> fresh_;         // what graphs allocate and nothing has named yet -> its bytes
   std::map<std::uint64_t, std::uint32_t> ends_of_host_;  // by their bytes
+  std::map<std::string, std::uint32_t> variables_;       // by how the language names them
   std::uint32_t next_ = 0;
 };
 

@@ -78,8 +78,8 @@ class Conversion {
     LogWords words(text);
     const std::string verb = words.word();
     if (captures_.is_lost(verb, words)) return note("work of a capture that was not recorded");
-    if (verb == "alloc" || verb == "adopt" || verb == "free" || verb == "freeasync" || verb == "host" ||
-        verb == "copied" || verb == "copied3d") {
+    if (verb == "alloc" || verb == "variable" || verb == "adopt" || verb == "free" || verb == "freeasync" ||
+        verb == "host" || verb == "copied" || verb == "copied3d") {
       memory_.line(verb, words);
     } else if (verb == "stream" || verb == "event" || verb == "record" || verb == "wait" || verb == "sync" ||
                verb == "work") {
@@ -300,10 +300,7 @@ class Conversion {
   // The node as work that a stream captures; returns how many nodes that adds.
   std::uint32_t by_hand(const std::string& s, const Work& work) {
     if (!work.flaw.empty()) return 0;
-    if (work.word == "child") {
-      note("a child graph that was added to the graph of a capture");
-      return 0;
-    }
+    if (work.word == "child") resources_.changes(work.rest);
     const bool memory = work.word == "alloc" || work.word == "free";
     say(memory ? fmt::format("{}_async {} {} by_hand", work.word == "alloc" ? "malloc" : "free", work.rest, s)
                : fmt::format("on {} {}{}{} by_hand", s, work.word, work.rest.empty() ? "" : " ", work.rest));

@@ -11,8 +11,9 @@ namespace fuzz {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kMaking = {"alloc", "adopt", "stream",      "event",      "graph", "node",
-                                                      "clone", "found", "instantiate", "endcapture", "module"};
+constexpr std::array<std::string_view, 12> kMaking = {"alloc", "adopt",       "variable",   "stream",
+                                                      "event", "graph",       "node",       "clone",
+                                                      "found", "instantiate", "endcapture", "module"};
 
 // "@ 2 work ...": a line of thread 2. Lines of the first thread have no number.
 std::pair<std::uint64_t, std::string_view> thread_of(std::string_view text) {
@@ -34,7 +35,7 @@ Made made_by(const std::string& verb, LogWords words) {
   if (std::ranges::find(kMaking, verb) == kMaking.end()) return {};
   if (verb == "alloc" || verb == "endcapture") static_cast<void>(words.word());  // the kind, the stream
   const std::uint64_t object = words.number();
-  return {object, verb == "alloc" || verb == "adopt" ? words.number() : 1};
+  return {object, verb == "alloc" || verb == "adopt" || verb == "variable" ? words.number() : 1};
 }
 // The object that this number names: its handle, its address or one inside of it. Or 0.
 std::uint64_t object_at(const MadeObjects& objects, std::uint64_t number) {

@@ -3,6 +3,7 @@
 
 #include "hip/recorder/actions.h"
 #include "hip/recorder/host_memory.h"
+#include "hip/recorder/kernels.h"
 #include "hip/recorder/words.h"
 
 namespace hip::recorder {
@@ -59,6 +60,10 @@ WAITS_FOR(hipMemcpyWithStream, d, copied(d, s, n, k, t), void* d, const void* s,
 WAITS_FOR(hipMemcpyHtoD, d, copied(d, s, n, hipMemcpyHostToDevice), hipDeviceptr_t d, const void* s, size_t n)
 WAITS_FOR(hipMemcpyDtoH, d, copied(d, s, n, hipMemcpyDeviceToHost), void* d, hipDeviceptr_t s, size_t n)
 WAITS_FOR(hipMemcpyDtoD, d, copied(d, s, n, hipMemcpyDeviceToDevice), hipDeviceptr_t d, hipDeviceptr_t s, size_t n)
+WAITS_FOR(hipMemcpyToSymbol, symbol, copied(symbol_at(symbol, at), s, n, k), const void* symbol, const void* s,
+          size_t n, size_t at, hipMemcpyKind k)
+WAITS_FOR(hipMemcpyFromSymbol, d, copied(d, symbol_at(symbol, at), n, k), void* d, const void* symbol, size_t n,
+          size_t at, hipMemcpyKind k)
 inline void copied(const hipMemcpy3DParms& p) {
   Line line("copied3d");
   copy_words(line, p);
@@ -93,6 +98,10 @@ GIVES(hipMemcpyDtoHAsync, (adopt(d, n), d), copy_later(d, s, n, hipMemcpyDeviceT
       size_t n, hipStream_t t)
 GIVES(hipMemcpyDtoDAsync, d, copy_later(d, s, n, hipMemcpyDeviceToDevice, t), hipDeviceptr_t d, hipDeviceptr_t s,
       size_t n, hipStream_t t)
+GIVES(hipMemcpyToSymbolAsync, (adopt_ends(symbol, s, n, k), symbol), copy_later(symbol_at(symbol, at), s, n, k, t),
+      const void* symbol, const void* s, size_t n, size_t at, hipMemcpyKind k, hipStream_t t)
+GIVES(hipMemcpyFromSymbolAsync, (adopt_ends(d, symbol, n, k), d), copy_later(d, symbol_at(symbol, at), n, k, t),
+      void* d, const void* symbol, size_t n, size_t at, hipMemcpyKind k, hipStream_t t)
 GIVES(hipMemcpy3DAsync, (adopt_ends(p), target_of(p)), copy_later(*p, t), const hipMemcpy3DParms* p, hipStream_t t)
 GIVES(hipMemcpy2DAsync, (adopt_ends(d, dp, s, sp, w, h, k), d), copy_later(rows_of(d, dp, s, sp, w, h, k), t), void* d,
       size_t dp, const void* s, size_t sp, size_t w, size_t h, hipMemcpyKind k, hipStream_t t)

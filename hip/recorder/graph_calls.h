@@ -67,6 +67,10 @@ inline void node_words(Line& line, hipGraphNode_t* n, hipGraph_t g, const hipGra
 ADDS(hipGraphAddKernelNode, kernel_words(line, *p), const hipKernelNodeParams* p)
 ADDS(hipGraphAddMemcpyNode, copy_words(line, *p), const hipMemcpy3DParms* p)
 ADDS(hipGraphAddMemcpyNode1D, copy_words(line, dst, src, n1, k), void* dst, const void* src, size_t n1, hipMemcpyKind k)
+ADDS(hipGraphAddMemcpyNodeToSymbol, copy_words(line, symbol_at(symbol, at), src, n1, k), const void* symbol,
+     const void* src, size_t n1, size_t at, hipMemcpyKind k)
+ADDS(hipGraphAddMemcpyNodeFromSymbol, copy_words(line, dst, symbol_at(symbol, at), n1, k), void* dst,
+     const void* symbol, size_t n1, size_t at, hipMemcpyKind k)
 ADDS(hipGraphAddMemsetNode, fill_words(line, *p), const hipMemsetParams* p)
 ADDS(hipGraphAddHostNode, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
 ADDS(hipGraphAddEmptyNode, line.word("empty"))
@@ -130,6 +134,10 @@ BEFORE_IS(hipGraphAddMemcpyNode, adopt_ends(p), hipGraphNode_t*, hipGraph_t, con
           const hipMemcpy3DParms* p)
 BEFORE_IS(hipGraphAddMemcpyNode1D, adopt_ends(d, s, n, k), hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, size_t,
           void* d, const void* s, size_t n, hipMemcpyKind k)
+BEFORE_IS(hipGraphAddMemcpyNodeToSymbol, adopt_ends(symbol, s, n, k), hipGraphNode_t*, hipGraph_t,
+          const hipGraphNode_t*, size_t, const void* symbol, const void* s, size_t n, size_t, hipMemcpyKind k)
+BEFORE_IS(hipGraphAddMemcpyNodeFromSymbol, adopt_ends(d, symbol, n, k), hipGraphNode_t*, hipGraph_t,
+          const hipGraphNode_t*, size_t, void* d, const void* symbol, size_t n, size_t, hipMemcpyKind k)
 ENDS(hipGraphDestroyNode, hipGraphNode_t, Line("gone").word("node").address(ended))
 inline void edges(const char* word, hipGraph_t g, const hipGraphNode_t* from, const hipGraphNode_t* to, size_t count) {
   for (size_t i = 0; i < count; ++i) Line(word).address(g).address(from[i]).address(to[i]);
@@ -163,6 +171,14 @@ SETS(hipGraphMemcpyNodeSetParams, copy_words(line, *p), const hipMemcpy3DParms* 
 BEFORE_IS(hipGraphMemcpyNodeSetParams1D, adopt_ends(d, s, c, k), hipGraphNode_t, void* d, const void* s, size_t c,
           hipMemcpyKind k)
 SETS(hipGraphMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c, hipMemcpyKind k)
+BEFORE_IS(hipGraphMemcpyNodeSetParamsToSymbol, adopt_ends(symbol, s, c, k), hipGraphNode_t, const void* symbol,
+          const void* s, size_t c, size_t, hipMemcpyKind k)
+SETS(hipGraphMemcpyNodeSetParamsToSymbol, copy_words(line, symbol_at(symbol, at), s, c, k), const void* symbol,
+     const void* s, size_t c, size_t at, hipMemcpyKind k)
+BEFORE_IS(hipGraphMemcpyNodeSetParamsFromSymbol, adopt_ends(d, symbol, c, k), hipGraphNode_t, void* d,
+          const void* symbol, size_t c, size_t, hipMemcpyKind k)
+SETS(hipGraphMemcpyNodeSetParamsFromSymbol, copy_words(line, d, symbol_at(symbol, at), c, k), void* d,
+     const void* symbol, size_t c, size_t at, hipMemcpyKind k)
 SETS(hipGraphMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
 SETS(hipGraphHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)), const hipHostNodeParams* p)
 EXEC_SETS(hipGraphExecKernelNodeSetParams, kernel_words(line, *p), const hipKernelNodeParams* p)
@@ -172,6 +188,14 @@ BEFORE_IS(hipGraphExecMemcpyNodeSetParams1D, adopt_ends(d, s, c, k), hipGraphExe
           const void* s, size_t c, hipMemcpyKind k)
 EXEC_SETS(hipGraphExecMemcpyNodeSetParams1D, copy_words(line, d, s, c, k), void* d, const void* s, size_t c,
           hipMemcpyKind k)
+BEFORE_IS(hipGraphExecMemcpyNodeSetParamsToSymbol, adopt_ends(symbol, s, c, k), hipGraphExec_t, hipGraphNode_t,
+          const void* symbol, const void* s, size_t c, size_t, hipMemcpyKind k)
+EXEC_SETS(hipGraphExecMemcpyNodeSetParamsToSymbol, copy_words(line, symbol_at(symbol, at), s, c, k), const void* symbol,
+          const void* s, size_t c, size_t at, hipMemcpyKind k)
+BEFORE_IS(hipGraphExecMemcpyNodeSetParamsFromSymbol, adopt_ends(d, symbol, c, k), hipGraphExec_t, hipGraphNode_t,
+          void* d, const void* symbol, size_t c, size_t, hipMemcpyKind k)
+EXEC_SETS(hipGraphExecMemcpyNodeSetParamsFromSymbol, copy_words(line, d, symbol_at(symbol, at), c, k), void* d,
+          const void* symbol, size_t c, size_t at, hipMemcpyKind k)
 EXEC_SETS(hipGraphExecMemsetNodeSetParams, fill_words(line, *p), const hipMemsetParams* p)
 EXEC_SETS(hipGraphExecHostNodeSetParams, host_words(line, reinterpret_cast<const void*>(p->fn)),
           const hipHostNodeParams* p)

@@ -25,6 +25,11 @@ struct Kernel {
   const CodeObject* object = nullptr;
   const void* module = nullptr;  // that it was asked of; compiled-in kernels have none
 };
+struct Variable {
+  std::string name;
+  std::size_t bytes = 0;
+  const CodeObject* object = nullptr;
+};
 
 // Never destroyed: programs call HIP while they end.
 struct Known {
@@ -32,6 +37,7 @@ struct Known {
   std::map<std::string, CodeObject> objects;
   std::map<const void*, const CodeObject*> modules;  // by module, or by handle of a registered binary
   std::map<const void*, Kernel> functions;
+  std::map<const void*, Variable> symbols;
 };
 Known& known() {
   static Known& instance = *new Known();
@@ -63,10 +69,21 @@ std::string learn(const void* handle, const void* image) {
   return hash;
 }
 
+// Null for a binary or module that was not seen.
+const CodeObject* object_of(const void* handle) {
+  const auto found = known().modules.find(handle);
+  return found == known().modules.end() ? nullptr : found->second;
+}
+
 void name_function(const void* function, const void* handle, const char* name, const void* of_module) {
   const hip::sync::LockGuard lock(known().mutex);
-  const auto module = known().modules.find(handle);
-  known().functions[function] = {name, module == known().modules.end() ? nullptr : module->second, of_module};
+  known().functions[function] = {name, object_of(handle), of_module};
+}
+
+void say_variable(const void* address, const Variable& variable, const void* module) {
+  Line line("variable");
+  line.address(address).number(variable.bytes).word(variable.name);
+  line.word(variable.object == nullptr ? "" : variable.object->hash).address(module);
 }
 
 // The packed arguments of `extra`, or nothing.
@@ -117,6 +134,24 @@ void binary_registered(void** handle, const void* wrapper) {
 }
 void function_registered(void** handle, const void* host_function, const char* name) {
   name_function(host_function, handle, name, nullptr);
+}
+
+void variable_registered(void** handle, const void* symbol, const char* name, std::size_t bytes) {
+  const hip::sync::LockGuard lock(known().mutex);
+  known().symbols[symbol] = {name, bytes, object_of(handle)};
+}
+void variable_found(const void* address, std::size_t bytes, hipModule_t module, const char* name) {
+  const hip::sync::LockGuard lock(known().mutex);
+  say_variable(address, {name, bytes, object_of(module)}, module);
+}
+void symbol_found(const void* address, const void* symbol) {
+  const hip::sync::LockGuard lock(known().mutex);
+  const auto found = known().symbols.find(symbol);
+  if (found != known().symbols.end()) say_variable(address, found->second, nullptr);
+}
+void* symbol_at(const void* symbol, std::size_t offset) {
+  symbol_found(symbol, symbol);
+  return const_cast<char*>(static_cast<const char*>(symbol)) + offset;
 }
 
 void describe_kernel(Line& line, const void* function, void** params, void** extra) {

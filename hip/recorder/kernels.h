@@ -1,4 +1,5 @@
-// The kernel behind a handle or a host function: its name, its arguments, and its code object.
+// The kernel behind a handle or a host function: its name, its arguments, and its code object. Variables of device
+// code.
 //
 // Known from the code that the program loads (hipModuleLoadData and the like) and registers (compiled-in kernels). A
 // code object is kept as a file beside the log, once. Thread-safe.
@@ -15,6 +16,13 @@ void module_file_loaded(hipModule_t module, const char* path);
 void function_found(hipFunction_t function, hipModule_t module, const char* name);
 void binary_registered(void** handle, const void* wrapper);
 void function_registered(void** handle, const void* host_function, const char* name);
+
+void variable_registered(void** handle, const void* symbol, const char* name, std::size_t bytes);
+// Logs that the variable is at this address: "variable ADDRESS BYTES NAME CODE_OBJECT MODULE".
+void variable_found(const void* address, std::size_t bytes, hipModule_t module, const char* name);
+void symbol_found(const void* address, const void* symbol);
+// Where a copy to or from a symbol begins. The log has the symbol for an address of the variable.
+void* symbol_at(const void* symbol, std::size_t offset);
 
 // Writes the kernel of a launch: " NAME CODE_OBJECT MODULE params|extra ARGUMENTS", or without arguments where there is
 // no metadata; `function` is a hipFunction_t or a host function.

@@ -33,6 +33,11 @@ AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const vo
 AFTER_IS(hipModuleLoad, module_file_loaded(*m, path), hipModule_t* m, const char* path)
 ENDS(hipModuleUnload, hipModule_t, Line("unload").address(ended))
 AFTER_IS(hipModuleGetFunction, function_found(*f, m, name), hipFunction_t* f, hipModule_t m, const char* name)
+AFTER(hipModuleGetGlobal, hipDeviceptr_t* p, size_t* bytes, hipModule_t m, const char* name) {
+  if (p != nullptr && bytes != nullptr) return variable_found(*p, *bytes, m, name);
+  if (p != nullptr) Line("lost").word("a-variable-whose-size-the-program-did-not-ask-for");
+}
+AFTER_IS(hipGetSymbolAddress, symbol_found(*p, symbol), void** p, const void* symbol)
 void launches(const void* function, void** params, void** extra) {
   gives_work(nullptr);
   kernel_may_write(function, params, extra);
@@ -166,4 +171,12 @@ extern "C" __attribute__((visibility("default"))) void __hipRegisterFunction(voi
   static const auto real = hip::recorder::behind<Register>("__hipRegisterFunction");
   hip::recorder::function_registered(handle, host_function, name);
   real(handle, host_function, device_function, name, limit, tid, bid, block, grid, size);
+}
+extern "C" __attribute__((visibility("default"))) void __hipRegisterVar(void** handle, void* symbol, char* host_name,
+                                                                        char* name, int external, size_t bytes,
+                                                                        int constant, int global) {
+  using Register = void (*)(void**, void*, char*, char*, int, size_t, int, int);
+  static const auto real = hip::recorder::behind<Register>("__hipRegisterVar");
+  hip::recorder::variable_registered(handle, symbol, name, bytes);
+  real(handle, symbol, host_name, name, external, bytes, constant, global);
 }

@@ -367,6 +367,8 @@ TEST(ProgramOfLog, ANodeByHandInACapturedGraphIsAddedBehindTheSameNodes) {
   EXPECT_THAT(log({"depend a0 1 0"}), ElementsAre(begin, first, "capture_after s1 none", "endcapture s1 g0"));
   EXPECT_THAT(log({"node e1 d0 1 e0 empty", "depend a0 1 1 e1"}),
               ElementsAre(begin, first, "on s1 empty by_hand", "endcapture s1 g0"));
+  EXPECT_THAT(log({"graph d1", "node e1 d0 1 e0 child d1", "depend a0 1 1 e1"}),
+              ElementsAre(begin, first, "graph g1", "on s1 child g1 by_hand", "endcapture s1 g0"));
 }
 
 TEST(ProgramOfLog, EventNodesOfACaptureAndNodesThatHipListsAreKept) {
@@ -375,6 +377,13 @@ TEST(ProgramOfLog, EventNodesOfACaptureAndNodesThatHipListsAreKept) {
                    "endcapture a0 d0", "nodes d0 3 e0 e1 e2", "instantiate c0 d0 plain 0", "set c0 e1" + kFill}),
       ElementsAre("event v0", "event v1", "capture s1 mode=relaxed", "on s1 eventwait v0", "on s1" + kFilled,
                   "on s1 eventrecord v1", "endcapture s1 g0", "instantiate e0 g0", "set e0.n1" + kFilled));
+}
+
+TEST(ProgramOfLog, AListOfNodesInAnotherOrderNamesNone) {
+  const Lines list = {"capture a0 2",        "work a0" + kFill,           "info a0 d0 1 e0",
+                      "work a0" + kFill,     "node e2 d0 0" + kFill,      "endcapture a0 d0",
+                      "nodes d0 3 e0 e2 e1", "instantiate c0 d0 plain 0", "set c0 e1" + kFill};
+  EXPECT_THAT(commands_of(list), Contains("# not recorded: a setter of a node that was not recorded"));
 }
 
 TEST(ProgramOfLog, FormsAndAttributesOfNodesAreKept) {

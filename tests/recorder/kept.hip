@@ -2,7 +2,7 @@
 // added by hand to a graph while it is captured, handles that HIP is asked for, modules that come and go, and what a
 // process does while it captures, memory that the host fills while the device works, and copies of rows.
 //
-//   kept CODE_OBJECT memory|hands|modules|beside|turns|pinned|text|rows|forms|resources
+//   kept CODE_OBJECT memory|hands|modules|variables|beside|turns|pinned|text|rows|forms|resources
 // CODE_OBJECT has the kernel inplace_u32(data, n, k). Prints a sum of what it read back.
 #include <hip/hip_runtime.h>
 
@@ -28,6 +28,12 @@ __global__ void put(unsigned* cells, unsigned value) {
 }
 __global__ void add(unsigned* cells, const unsigned* more) {
   cells[threadIdx.x] += more[threadIdx.x];
+}
+__device__ unsigned weights[kCells], turns = 5;
+__constant__ unsigned factors[4];
+__global__ void weigh(unsigned* cells) {
+  cells[threadIdx.x] = cells[threadIdx.x] * factors[threadIdx.x % 4] + weights[threadIdx.x] + turns;
+  if (threadIdx.x == 0) ++turns;
 }
 __global__ void say(unsigned value) {
   printf("the device says %u\n", value);
@@ -118,7 +124,8 @@ void graph_memory(hipStream_t stream) {
   HIP(hipFree(cells));
 }
 
-// Nodes by hand in a graph that is captured: behind the stream, then beside it. Then a setter of a captured node.
+// Nodes by hand in a graph that is captured: behind the stream, then beside it, then a child. Then a setter of a
+// captured node.
 void hands(hipStream_t stream) {
   unsigned *cells = cells_of(2), *others = cells_of(3), *beside = cells_of(4);
   hipStreamCaptureStatus status;
@@ -132,6 +139,9 @@ void hands(hipStream_t stream) {
   set.elementSize = 4;
   set.width = kCells / 2;
   set.height = 1;
+  hipGraph_t inner = nullptr;
+  HIP(hipGraphCreate(&inner, 0));
+  HIP(hipGraphAddMemsetNode(&node, inner, nullptr, 0, &set));
   HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
   put<<<1, kCells, 0, stream>>>(cells, 1);
   HIP(hipStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count));
@@ -142,14 +152,19 @@ void hands(hipStream_t stream) {
   HIP(hipGraphAddMemsetNode(&side, graph, nullptr, 0, &set));
   HIP(hipStreamUpdateCaptureDependencies(stream, &side, 1, hipStreamAddCaptureDependencies));
   add<<<1, kCells, 0, stream>>>(cells, beside);
+  HIP(hipStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count));
+  HIP(hipGraphAddChildGraphNode(&node, graph, after, count, inner));
+  HIP(hipStreamUpdateCaptureDependencies(stream, &node, 1, hipStreamSetCaptureDependencies));
+  add<<<1, kCells, 0, stream>>>(cells, others);
+  HIP(hipGraphDestroy(inner));
   hipGraph_t whole = nullptr;
   HIP(hipStreamEndCapture(stream, &whole));
   hipGraphExec_t exec = instance(whole);
   run(exec, stream);
   read_back(cells);
 
-  hipGraphNode_t all[5];
-  count = 5;
+  hipGraphNode_t all[7];
+  count = 7;
   HIP(hipGraphGetNodes(whole, all, &count));
   unsigned value = 40;
   void* arguments[] = {&cells, &value};
@@ -166,6 +181,54 @@ void hands(hipStream_t stream) {
   HIP(hipFree(cells));
   HIP(hipFree(others));
   HIP(hipFree(beside));
+}
+
+// Variables of the program's code and of a module: copies to and from their symbols, at once, later, captured, by nodes
+// and by setters; their addresses.
+void variables(hipStream_t stream, const char* path) {
+  unsigned *cells = cells_of(5), *others = cells_of(6), now = 0, host[kCells];
+  for (unsigned i = 0; i < kCells; ++i) host[i] = i * 3;
+  HIP(hipMemcpyToSymbol(factors, host + 1, sizeof factors));
+  HIP(hipMemcpyToSymbolAsync(weights, host, kBytes / 2, kBytes / 2, hipMemcpyHostToDevice, stream));
+  weigh<<<1, kCells, 0, stream>>>(cells);
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemcpyFromSymbol(&now, turns, sizeof now));
+  sum += now;
+  hipGraph_t graph = nullptr;
+  HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  HIP(hipMemcpyToSymbolAsync(weights, cells, kBytes, 0, hipMemcpyDeviceToDevice, stream));
+  weigh<<<1, kCells, 0, stream>>>(cells);
+  HIP(hipStreamEndCapture(stream, &graph));
+  hipGraphNode_t all[2], node = nullptr;
+  size_t count = 2;
+  HIP(hipGraphGetNodes(graph, all, &count));
+  HIP(hipGraphAddMemcpyNodeFromSymbol(&node, graph, &all[1], 1, others, weights, kBytes / 2, 0,
+                                      hipMemcpyDeviceToDevice));
+  hipGraphExec_t exec = instance(graph);
+  run(exec, stream);
+  read_back(others);
+  HIP(hipGraphExecMemcpyNodeSetParamsFromSymbol(exec, node, others, weights, kBytes / 2, kBytes / 2,
+                                                hipMemcpyDeviceToDevice));
+  run(exec, stream);
+  read_back(others);
+  void* address = nullptr;
+  HIP(hipGetSymbolAddress(&address, HIP_SYMBOL(weights)));
+  add<<<1, kCells, 0, stream>>>(static_cast<unsigned*>(address), others);
+  HIP(hipStreamSynchronize(stream));
+  read_back(address);
+  HIP(hipGraphExecDestroy(exec));
+  HIP(hipGraphDestroy(graph));
+
+  hipModule_t module = nullptr;
+  size_t bytes = 0;
+  HIP(hipModuleLoad(&module, path));
+  HIP(hipModuleGetGlobal(&address, &bytes, module, "hg_symbol1"));
+  add<<<1, kCells, 0, stream>>>(static_cast<unsigned*>(address), others);
+  HIP(hipStreamSynchronize(stream));
+  read_back(address);
+  HIP(hipModuleUnload(module));
+  HIP(hipFree(cells));
+  HIP(hipFree(others));
 }
 
 // The same code object twice; its kernels in a graph, and on a stream. The first module goes before the second.
@@ -419,6 +482,7 @@ int main(int argc, char** argv) {
   HIP(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
   if (mode == "memory") graph_memory(stream);
   if (mode == "hands") hands(stream);
+  if (mode == "variables") variables(stream, argv[1]);
   if (mode == "modules") modules(stream, argv[1]);
   if (mode == "beside") beside(stream);
   if (mode == "turns") in_turn(stream);

@@ -178,7 +178,10 @@ class Recorder(unittest.TestCase):
                    r"[^$]*alloc g1\.n0 b\d 128\nmemset g1\.n1[^$]*free g1\.n3 b\d after=n2", 3,
                    ["the contents of new memory of a graph: a memset of all of it is added"]),
         "hands": (r"\ncapture_after s1 none\non s1 memset [^\n]* by_hand\ncapture_after s1 n2 add\n[^$]*"
-                  r"set e0\.n0", 2, []),
+                  r"on s1 child g0 by_hand\n[^$]*set e0\.n0", 2, []),
+        # The first read is of a variable that only the device has written: it had the contents of its code object.
+        "variables": (r"buffer b\d 16 variable=factors@[0-9a-f]{16}\n[^$]*capture s1 [^$]*memcpy dst=b\d\+0 [^$]*"
+                      r"memcpy g0\.n2 [^$]*set e0\.n2 memcpy [^$]*buffer b\d 1024 symbol=1 module=m0\n", 5, []),
         "modules": (r"unload m0\non s1 kernel inplace_u32 [^\n]*module=m1\nsync s1\nunload m1[^$]*module=m2", 2, []),
         "beside": (r"on s2 memcpy dst=b\d\+0 src=b\d\+0 bytes=16 kind=h2d wait[^$]*endcapture s1[^$]*endcapture s2", 4,
                    ["hipMalloc answered 900", "hipStreamEndCapture answered 901"]),

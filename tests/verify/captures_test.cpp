@@ -90,9 +90,10 @@ TEST(Captures, NodesThatAreAddedByHandAreNodesLikeTheCapturedOnes) {
 
 TEST(Captures, NodesAreAddedByHandToAGraphThatIsCapturedIntoAndBehindOtherNodes) {
   const Program program = with_objects(
-      "graph g0\nmemset g0.n0 dst=b0+0 value=1 width=64 fan=2\ncapture s1 into=g0 after=n0\n"
+      "graph g0\nmemset g0.n0 dst=b0+0 value=1 width=64 fan=2\ngraph g7\nmemset g7.n0 dst=b1+64 value=2 width=8\n"
+      "capture s1 into=g0 after=n0\non s1 child g7 by_hand\n"
       "on s1 kernel inplace_u32 data=b0+0 n=4 k=3 by_hand\ncapture_after s1 none\n"
-      "on s1 memset dst=b1+0 value=9 width=16 by_hand\ncapture_after s1 n1 add\ncapture_info s1\n"
+      "on s1 memset dst=b1+0 value=9 width=16 by_hand\ncapture_after s1 n2 add\ncapture_info s1\n"
       "endcapture s1 g0\ninstantiate e0 g0\nlaunch e0 s1\nread b0\nmove b0\npatch e0\nlaunch e0 s0\nread b1");
   agrees_under_strategies(program, {.every_call_fails = true, .however_built = true});
 }

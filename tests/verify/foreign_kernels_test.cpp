@@ -95,14 +95,37 @@ TEST(ForeignKernels, ComputeWhatTheSameKernelOfTheProjectDoes) {
   EXPECT_TRUE(in_agreement(bench.judge.judge(other, {})));
 }
 
+TEST(ForeignKernels, AVariableOfTheirCodeHoldsWhatTheCodeSays) {
+  const std::string variable = "buffer b2 64 variable=hg_symbol1@ID\n";
+  const std::string text =
+      foreign(std::string(kBuffers) + variable + "read b2\nkernel g0.n0 axpy_u64@ID a0=b2 a1=b1 a2=8 a3=3\n" +
+              std::string(kRun) + "read b2\n");
+  const Program program = parsed(text);
+  EXPECT_EQ(program, parsed(print_program(program)));
+  Bench bench;
+  const Observation observed = bench.baseline.run(program, {}).observation;
+  ASSERT_EQ(observed.harness_error, "");
+  ASSERT_GE(observed.reads.size(), 2U);
+  EXPECT_EQ(observed.reads.front().bytes, std::vector<std::byte>(64));
+  EXPECT_NE(observed.reads.back().bytes, observed.reads.front().bytes);
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program, {})));
+  const auto flaw_of = [&variable](const std::string& more) {
+    return flaw(parsed(foreign(std::string(kBuffers) + variable + more)));
+  };
+  EXPECT_THAT(flaw_of("move b2\n"), HasSubstr("b2 is a variable, which stays"));
+  EXPECT_THAT(flaw_of("free b2\n"), HasSubstr("b2 is a variable, which stays"));
+  EXPECT_THAT(flaw_of("buffer b3 32 variable=hg_symbol1@ID\n"), HasSubstr("b2 is that variable already"));
+  EXPECT_THAT(flaw_of("on s0 memcpy dst=b2 src=b1 bytes=8 symbol=dst\n"), HasSubstr("no variable of the device code"));
+  EXPECT_THAT(std::get<ParseError>(parse_program("hgcheck-program 1\nbuffer b0 64 variable=w@00ff\n")).message,
+              HasSubstr("'w@00ff' is no variable of a known code object"));
+}
+
 TEST(ForeignKernels, GoToASubjectWithTheirCode) {
   const std::string text = foreign(std::string(kBuffers) + "kernel g0.n0 axpy_u64@ID a0=b0 a1=b1 a2=8 a3=3\n");
   EXPECT_THAT(code_objects_named_in(text + "# kernel@00000000000000ab\nread b0\n"), ElementsAre(kId));
   Request sent;
   sent.program = text;
-  for (const KernelSpec* kernel : foreign_kernels_of(parsed(text))) {
-    sent.code_objects[kernel->object->id] = kernel->object->elf;
-  }
+  for (const CodeObject* object : code_objects_of(parsed(text))) sent.code_objects[object->id] = object->elf;
   ASSERT_EQ(sent.code_objects.size(), 1U);
   const auto request = decode_request(encode_request(sent));
   ASSERT_TRUE(request.ok());

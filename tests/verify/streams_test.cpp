@@ -222,6 +222,9 @@ TEST(CaptureRules, NodesAreAddedByHandToTheGraphOfAValidCapture) {
   EXPECT_FALSE(stands("capture s1\n" + work + " wait"));
   EXPECT_FALSE(stands("capture s1\non s1 empty"));
   EXPECT_TRUE(stands("capture s1\non s1 empty by_hand"));
+  EXPECT_FALSE(stands("graph g5\ncapture s1\non s1 child g5"));
+  EXPECT_TRUE(stands("graph g5\ncapture s1\non s1 child g5 by_hand"));
+  EXPECT_FALSE(stands("graph g5\ncapture s1 into=g5\non s1 child g5 by_hand")) << "a graph within itself";
   EXPECT_FALSE(stands("malloc_async b5 64 s1 by_hand"));
   EXPECT_FALSE(stands("capture s1\nmalloc_async b5 64 s1\nendcapture s1 g1\nfree_async b5 s1 by_hand"));
   EXPECT_TRUE(stands("capture s1\nmalloc_async b5 64 s1 by_hand\nfree_async b5 s1 by_hand\nendcapture s1 g1"));

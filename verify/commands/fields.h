@@ -219,6 +219,13 @@ struct OptionalNumberKey {
   std::uint64_t max;
   std::string_view feature;
 };
+// "variable=NAME@CODE_OBJECT"; absent for none. No program that is generated has code objects.
+template <class At>
+struct VariableKey {
+  static constexpr bool kByKey = true;
+  std::string_view key;
+  At at;
+};
 // "priority=-1"; 0 is not printed.
 template <class At>
 struct PriorityKey {

@@ -75,36 +75,47 @@ hip::Status read_code_object(const std::string& id, std::span<const std::byte> e
 
 hip::Status LoadedCodeObjects::load(const hip::Api& api, const Program& program) {
   api_ = &api;
+  const std::vector<const CodeObject*> objects = code_objects_of(program);
   const std::vector<const KernelSpec*> kernels = foreign_kernels_of(program);
-  for (Id device = 0; !kernels.empty() && device < devices_needed(program); ++device) {
-    for (const KernelSpec* kernel : kernels) {
-      if (hip::Status status = on_device(api, device, [&] { return load_kernel(*kernel, device); }); !status)
-        return status;
-    }
+  for (Id device = 0; !objects.empty() && device < devices_needed(program); ++device) {
+    const hip::Status status = on_device(api, device, [&]() -> hip::Status {
+      for (const CodeObject* object : objects) {
+        if (hip::Status loaded = load_module(*object, device); !loaded) return loaded;
+      }
+      for (const KernelSpec* kernel : kernels) {
+        if (hip::Status loaded = load_kernel(*kernel, device); !loaded) return loaded;
+      }
+      return {};
+    });
+    if (!status) return status;
   }
   return {};
 }
 
+static hip::Error not_loaded(const std::string& what, const char* call, hipError_t code) {
+  return {code, fmt::format("{} cannot be loaded: {} answered {}", what, call, hip::status_name(code))};
+}
+
+hip::Status LoadedCodeObjects::load_module(const CodeObject& object, Id device) {
+  hipModule_t module = nullptr;
+  if (const hipError_t code = api_->hipModuleLoadData(&module, object.elf.data()); code != hipSuccess)
+    return not_loaded("code object " + object.id, "hipModuleLoadData", code);
+  modules_[{&object, device}] = module;
+  return {};
+}
+
 hip::Status LoadedCodeObjects::load_kernel(const KernelSpec& kernel, Id device) {
-  const CodeObject& object = *kernel.object;
-  const auto failed = [&](const char* call, hipError_t code) {
-    return hip::Error{code, fmt::format("the code of kernel {} cannot be loaded: {} answered {}", kernel.name, call,
-                                        hip::status_name(code))};
-  };
-  const auto [module, fresh] = modules_.try_emplace({&object, device}, nullptr);
-  if (fresh) {
-    if (const hipError_t code = api_->hipModuleLoadData(&module->second, object.elf.data()); code != hipSuccess) {
-      modules_.erase(module);
-      return failed("hipModuleLoadData", code);
-    }
-  }
   const std::string name = kernel.name.substr(0, kernel.name.rfind('@'));
   hipFunction_t function = nullptr;
-  if (const hipError_t code = api_->hipModuleGetFunction(&function, module->second, name.c_str()); code != hipSuccess) {
-    return failed("hipModuleGetFunction", code);
-  }
+  const hipError_t code = api_->hipModuleGetFunction(&function, module(*kernel.object, device), name.c_str());
+  if (code != hipSuccess) return not_loaded("kernel " + kernel.name, "hipModuleGetFunction", code);
   functions_[{&kernel, device}] = function;
   return {};
+}
+
+hipModule_t LoadedCodeObjects::module(const CodeObject& object, Id device) const {
+  const auto found = modules_.find({&object, device});
+  return found == modules_.end() ? nullptr : found->second;
 }
 
 hipFunction_t LoadedCodeObjects::function(const KernelSpec& kernel, Id device) const {

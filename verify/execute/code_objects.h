@@ -21,12 +21,15 @@ hip::Status read_code_object(const std::string& id, std::span<const std::byte> e
 // The image of the project's own kernels, for hipModuleLoadData. Null in a build that has no device kernels.
 [[nodiscard]] const void* project_code();
 
-// The code objects that a program's kernels are in, loaded into one runtime. unload() has to be called while that
-// runtime is still loaded.
+// The code objects that a program's kernels and variables are in, loaded into one runtime. unload() has to be called
+// while that runtime is still loaded.
 class LoadedCodeObjects {
  public:
-  // Loads the code objects of `program` for each of its devices. An error names the kernel (NAME@id) and HIP's status.
+  // Loads the code objects of `program` for each of its devices. An error names the kernel (NAME@id) or the code
+  // object and HIP's status.
   hip::Status load(const hip::Api& api, const Program& program);
+  // Null for a code object of another program.
+  [[nodiscard]] hipModule_t module(const CodeObject& object, Id device) const;
   // Null for a kernel that is in none of these code objects.
   [[nodiscard]] hipFunction_t function(const KernelSpec& kernel, Id device) const;
   template <class Visit>
@@ -36,6 +39,7 @@ class LoadedCodeObjects {
   void unload();
 
  private:
+  hip::Status load_module(const CodeObject& object, Id device);
   hip::Status load_kernel(const KernelSpec& kernel, Id device);
 
   const hip::Api* api_ = nullptr;

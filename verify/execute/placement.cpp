@@ -95,7 +95,7 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
   std::uint64_t moved = 0;
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
-      if (!buffer->symbol)
+      if (!buffer->symbol && !buffer->variable)
         arena_bytes_[{buffer->memory, buffer->device}] += BestFit::rounded(buffer->bytes) * kArenaFactor;
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       moved += move->moves.size() * step.repeat;
@@ -266,18 +266,17 @@ hip::Status BufferMemory::declare_symbol(Id buffer, std::uint64_t bytes, std::ui
 }
 
 // A variable is somewhere in its module, which no platform places.
-hip::Status BufferMemory::declare_variable(Id buffer, std::uint64_t bytes, std::uint32_t n, Id module,
+hip::Status BufferMemory::declare_variable(Id buffer, std::uint64_t bytes, const std::string& name, Id module,
                                            hipModule_t loaded) {
   const hip::DeviceAddress scripted = take_scripted();
   hipDeviceptr_t found = nullptr;
   std::size_t size = 0;
-  const std::string name = variable_name(n);
   const hipError_t code = platform_.api().hipModuleGetGlobal(&found, &size, loaded, name.c_str());
   if (hip::Status s = status_of(code, "hipModuleGetGlobal"); !s) return s;
-  if (size != kSymbolBytes) return hip::Error{hipErrorInvalidSymbol, fmt::format("a variable has {} bytes", size)};
+  if (size < bytes) return hip::Error{hipErrorInvalidSymbol, fmt::format("a variable has {} bytes", size)};
   places_[buffer] = {bytes, bytes, {}, true, nullptr, module};
   settle(buffer, note_in_script(found, scripted));
-  return write(buffer, 0);
+  return {};
 }
 
 void BufferMemory::module_gone(Id module) {

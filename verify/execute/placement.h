@@ -51,8 +51,9 @@ class BufferMemory {
   hip::Status declare(Id buffer, std::uint64_t bytes, MemoryKind memory, Id device = 0);
   // The first `bytes` bytes of the platform's n-th variable of device code, which has to exist. Never moved or freed.
   hip::Status declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n);
-  // The same of a module, until module_gone().
-  hip::Status declare_variable(Id buffer, std::uint64_t bytes, std::uint32_t n, Id module, hipModule_t loaded);
+  // The first bytes of a variable of a module, until module_gone(). Its contents stay.
+  static constexpr Id kOfCodeObject = kMaxId + 1;  // the module, where that is none of the program's
+  hip::Status declare_variable(Id buffer, std::uint64_t bytes, const std::string& name, Id module, hipModule_t loaded);
   void module_gone(Id module);
   hip::Status move(const std::vector<BufferMove>& moves);
   hip::Status release(Id buffer);

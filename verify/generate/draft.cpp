@@ -63,7 +63,7 @@ void Draft::make_symbol(DeclareBuffer& command, std::optional<Id> module) const 
 
 void Draft::move() {
   std::vector<Id> buffers = alive(state_.buffers());
-  std::erase_if(buffers, [this](Id id) { return state_.buffer(id)->symbol.has_value(); });
+  std::erase_if(buffers, [this](Id id) { return state_.buffer(id)->is_variable(); });
   if (buffers.empty()) return;
   MoveBuffers command;
   const std::uint64_t draw = choices_.below(100);

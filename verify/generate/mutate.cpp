@@ -151,7 +151,7 @@ void change_argument(Program& program, Choices& choices) {
   Step& step = steps[choices.below(steps.size())];
   // The bytes that foreign kernels touch are unknown: not even a buffer may become smaller.
   if (!foreign_kernels_of(step.command).empty()) return;
-  if (std::holds_alternative<DeclareBuffer>(step.command) && !foreign_kernels_of(program).empty()) return;
+  if (std::holds_alternative<DeclareBuffer>(step.command) && !code_objects_of(program).empty()) return;
   std::string text = print_command(step.command);
   std::vector<std::pair<std::size_t, std::size_t>> numbers;  // offset, length
   for (std::size_t i = 0; i < text.size();) {

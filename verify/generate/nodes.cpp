@@ -68,14 +68,17 @@ bool NodesDraft::draw_params(AddNode& command) {
 }
 
 bool NodesDraft::draw_child(AddNode& command) {
-  const std::vector<Id> graphs = alive(state_.graphs());
-  const Id child = pick(graphs);
+  command.params = any_child();
+  const auto& [child, nest] = std::get<ChildParams>(command.params);
   if (child == command.graph) return false;
-  ChildParams params{child, 1};
+  return state_.graph(command.graph)->instances + state_.graph(child)->instances + nest <= kMaxInstances;
+}
+
+NodeParams NodesDraft::any_child() {
+  ChildParams params{pick(alive(state_.graphs())), 1};
   if (choices_.percent(25))
     params.nest = static_cast<std::uint32_t>(choices_.between(2, choices_.percent(15) ? 24 : 4));
-  command.params = params;
-  return state_.graph(command.graph)->instances + state_.graph(child)->instances + params.nest <= kMaxInstances;
+  return params;
 }
 
 // Draws dependencies, then adds a dependency on every earlier node that the new node would race with.

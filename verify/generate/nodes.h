@@ -26,6 +26,8 @@ class NodesDraft : protected Draft {
   }
   bool draw_params(AddNode& command);
   bool draw_child(AddNode& command);
+  // A child node of any graph; there is one.
+  [[nodiscard]] NodeParams any_child();
   bool order(AddNode& command);
   void patch_exec(Id exec);
   bool set_node(Target target, Id id);

@@ -74,7 +74,7 @@ void StreamsDraft::act_during_capture() {
   } else if (draw < 76) {
     join();
   } else if (draw < 82) {
-    launch_into(stream);
+    swarm_.children&& choices_.percent(30) ? child_into(stream) : launch_into(stream);
   } else if (draw < 88) {
     by_fields(Topic::kCaptures);
   } else if (draw < 91) {
@@ -153,6 +153,16 @@ void StreamsDraft::launch_into(Id stream) {
   const Id exec = pick(execs);
   const std::vector<ByteRange> ranges = state_.exec(exec)->graph.ranges();
   if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take(Launch{exec, stream});
+}
+
+void StreamsDraft::child_into(Id stream) {
+  const CaptureState* capture = state_.capture_of(stream);
+  if (alive(state_.graphs()).empty() || capture == nullptr) return;
+  Enqueue command{stream, any_child(), 0};
+  command.by_hand = true;
+  if (state_.check(command)) return;
+  const std::vector<ByteRange> ranges = state_.ranges_of(command.params, 1);
+  if (!state_.node_races(capture->graph, ranges, capture->behind.at(stream))) take(command);
 }
 
 void StreamsDraft::call_beside() {

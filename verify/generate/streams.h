@@ -53,6 +53,8 @@ class StreamsDraft : protected NodesDraft {
   void ring(Id from);
   void join();
   void launch_into(Id stream);
+  // Adds a graph by hand, as a child, to the graph that the stream captures into.
+  void child_into(Id stream);
   void change_dependencies(Id stream);
   [[nodiscard]] bool waits(Enqueue work);
   // A call of the rest of the process; one that HIP refuses only in programs with refusals.

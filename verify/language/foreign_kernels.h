@@ -22,11 +22,18 @@ struct CodeObject {
   std::vector<KernelSpec> kernels;
 };
 
+// A variable of a code object, which hipModuleGetGlobal finds by its name: NAME@CODE_OBJECT.
+struct ForeignVariable {
+  const CodeObject* object = nullptr;
+  std::string name;
+  bool operator==(const ForeignVariable&) const = default;
+};
+
 // Returns the code object that is kept: an earlier code object with this id, where there is one.
 const CodeObject& know_code_object(CodeObject object);
 [[nodiscard]] const CodeObject* find_code_object(std::string_view id);
 [[nodiscard]] const KernelSpec* find_foreign_kernel(std::string_view name);  // NAME@CODE_OBJECT
-// The code objects that the kernels of a program's text name, each once.
+// The code objects that the kernels and variables of a program's text name, each once.
 [[nodiscard]] std::vector<std::string> code_objects_named_in(std::string_view text);
 
 }  // namespace verify

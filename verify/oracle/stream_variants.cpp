@@ -104,6 +104,7 @@ bool add_by_hand(Builder& builder, const EndCapture& end, const CaptureState& ca
   if (!builder.put(DeclareGraph{end.graph}, origin)) return false;
   const std::vector<NodeState>& nodes = capture.graph.nodes;
   for (const NodeState& node : nodes) {
+    if (node.child) return false;  // its graph may have changed since, or be gone
     AddNode add{end.graph, node.id, node.params, {}, 1};
     for (const std::uint32_t index : node.after) add.after.push_back(nodes[index].id);
     if (!builder.put(std::move(add), origin)) return false;

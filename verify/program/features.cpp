@@ -88,7 +88,7 @@ struct FieldFeatures {
   // These fields add no feature to that of the command's word. Parameters of nodes count by their type.
   void operator()(const FieldOf<NameField, OptionalNameField, NameOrWordField, NodeNameField, NodeOfTargetField,
                                 NodesField, NumberField, FunctionField, ErrorCaseField, MovesField, PoolAttributeField,
-                                FlagsKey, NodesKey, ContentsKey, ParamsField> auto&) const {}
+                                FlagsKey, NodesKey, ContentsKey, VariableKey, ParamsField> auto&) const {}
 
  private:
   template <class At>

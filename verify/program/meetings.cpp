@@ -118,8 +118,8 @@ struct MeetingsOfField {
   // These fields name no object that coverage follows.
   void operator()(
       const FieldOf<NameOrWordField, NodesField, NumberField, ChoiceField, FunctionField, ErrorCaseField,
-                    PoolAttributeField, NameKey, NumberKey, OptionalNumberKey, PriorityKey, FlagKey, ChoiceKey,
-                    FlagsKey, NodesKey, IntoGraphKey, ContentsKey, NodeAttributesKey> auto&) const {}
+                    PoolAttributeField, NameKey, NumberKey, OptionalNumberKey, VariableKey, PriorityKey, FlagKey,
+                    ChoiceKey, FlagsKey, NodesKey, IntoGraphKey, ContentsKey, NodeAttributesKey> auto&) const {}
 
  private:
   static constexpr Meets kMove = meets("move", Leaves::kNothing);

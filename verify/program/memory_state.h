@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "verify/language/foreign_kernels.h"
 #include "verify/language/node_params.h"
 
 namespace verify {
@@ -26,7 +27,8 @@ struct BufferState {
   bool freed_by_program = false;             // since its last launch, by a call or by a launch of another graph
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
   std::optional<Id> module = {};             // the module that has the variable; none: the code that is always there
-  Id device = 0;                             // the device that owns the memory, for device memory
+  std::optional<ForeignVariable> variable = {};
+  Id device = 0;  // the device that owns the memory, for device memory
   // The next members are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
   bool of_stream = false;
   bool filled = false;                        // all of it was written since it was allocated; until then undefined
@@ -36,6 +38,8 @@ struct BufferState {
   std::optional<Id> freed_on = {};  // the stream that was told to free it
   // Streams that ROCm/clr treats as ordered behind the free on `freed_on` (MemoryTimestamp::AddSafeStream).
   std::set<Id> given_again_on = {};
+  // It stays where it is while the code that it is of is there.
+  [[nodiscard]] bool is_variable() const { return symbol || variable; }
   // The runtime chooses its address.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
   // A stream allocated it, and no graph.

@@ -37,8 +37,8 @@ struct NamesOfField {
   void operator()(const FieldOf<IntoGraphKey> auto& f) const { optional(value_at(f.into, c), 'g'); }
   void operator()(const FieldOf<ParamsField> auto& f) const { for_each_name(value_at(f.at, c), visit); }
   void operator()(const FieldOf<NodesField, NumberField, ChoiceField, FunctionField, ErrorCaseField, PoolAttributeField,
-                                NumberKey, OptionalNumberKey, PriorityKey, FlagKey, ChoiceKey, FlagsKey, NodesKey,
-                                ContentsKey, NodeAttributesKey> auto&) const {}
+                                NumberKey, OptionalNumberKey, VariableKey, PriorityKey, FlagKey, ChoiceKey, FlagsKey,
+                                NodesKey, ContentsKey, NodeAttributesKey> auto&) const {}
 };
 
 }  // namespace

@@ -209,6 +209,15 @@ void parse_key(Attributes& keys, const FieldOf<OptionalNumberKey> auto& field, a
   if (!keys.take(field.key, token)) return;
   value_at(field.at, command) = static_cast<std::uint32_t>(parse_number(keys.line(), token, field.max, field.what));
 }
+void parse_key(Attributes& keys, const FieldOf<VariableKey> auto& field, auto& command) {
+  Token token;
+  if (!keys.take(field.key, token)) return;
+  const std::size_t at = token.text.rfind('@');
+  const CodeObject* const object = at == std::string_view::npos ? nullptr : find_code_object(token.text.substr(at + 1));
+  if (object == nullptr || at == 0)
+    return keys.line().fail(token.column, fmt::format("'{}' is no variable of a known code object", token.text));
+  value_at(field.at, command) = ForeignVariable{object, std::string(token.text.substr(0, at))};
+}
 void parse_key(Attributes& keys, const FieldOf<PriorityKey> auto& field, auto& command) {
   Token token;
   if (keys.take(field.key, token)) value_at(field.at, command) = parse_priority(keys.line(), token);

@@ -37,4 +37,17 @@ std::vector<const KernelSpec*> foreign_kernels_of(const Program& program) {
   return kernels;
 }
 
+std::vector<const CodeObject*> code_objects_of(const Program& program) {
+  std::vector<const CodeObject*> objects;
+  const auto add = [&objects](const CodeObject* object) {
+    if (std::ranges::find(objects, object) == objects.end()) objects.push_back(object);
+  };
+  for (const Step& step : program.steps) {
+    for (const KernelSpec* kernel : foreign_kernels_of(step.command)) add(kernel->object);
+    const auto* buffer = std::get_if<DeclareBuffer>(&step.command);
+    if (buffer != nullptr && buffer->variable) add(buffer->variable->object);
+  }
+  return objects;
+}
+
 }  // namespace verify

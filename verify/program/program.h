@@ -60,5 +60,7 @@ struct Program {
 // The foreign kernels (verify/language/foreign_kernels.h) of a command, and of a program, each listed once.
 [[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Command& command);
 [[nodiscard]] std::vector<const KernelSpec*> foreign_kernels_of(const Program& program);
+// The code objects of its foreign kernels and variables, each once.
+[[nodiscard]] std::vector<const CodeObject*> code_objects_of(const Program& program);
 
 }  // namespace verify

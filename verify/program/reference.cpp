@@ -45,6 +45,7 @@ class Syntax {
   void operator()(const FieldOf<NameKey> auto& f) { put_optional(fmt::format("{}={}", f.key, next(f.letter))); }
   void operator()(const FieldOf<NumberKey> auto& f) { put_optional(fmt::format("{}={}..{}", f.key, f.least, f.max)); }
   void operator()(const FieldOf<OptionalNumberKey> auto& f) { put_optional(fmt::format("{}=0..{}", f.key, f.max)); }
+  void operator()(const FieldOf<VariableKey> auto& f) { put_optional(fmt::format("{}=NAME@CODE_OBJECT", f.key)); }
   void operator()(const FieldOf<PriorityKey> auto& f) { put_optional(fmt::format("{}=-1", f.key)); }
   void operator()(const FieldOf<FlagKey> auto& f) { put_optional(std::string(f.key)); }
   void operator()(const FieldOf<ChoiceKey> auto& f) { put_optional(fmt::format("{}={}", f.key, listed(f.words))); }

@@ -97,6 +97,10 @@ struct FieldPrinter {
   void operator()(const FieldOf<OptionalNumberKey> auto& f) const {
     if (value_at(f.at, c)) fmt::format_to(out(), " {}={}", f.key, *value_at(f.at, c));
   }
+  void operator()(const FieldOf<VariableKey> auto& f) const {
+    const std::optional<ForeignVariable>& variable = value_at(f.at, c);
+    if (variable) fmt::format_to(out(), " {}={}@{}", f.key, variable->name, variable->object->id);
+  }
   void operator()(const FieldOf<PriorityKey> auto& f) const {
     if (value_at(f.at, c) != 0) fmt::format_to(out(), " {}={}", f.key, value_at(f.at, c));
   }

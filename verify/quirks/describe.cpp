@@ -64,8 +64,8 @@ struct EventsOfField {
   // No trigger is about these fields.
   void operator()(
       const FieldOf<NameOrWordField, NodesField, NumberField, ChoiceField, FunctionField, ErrorCaseField, MovesField,
-                    PoolAttributeField, NameKey, NumberKey, OptionalNumberKey, PriorityKey, NodesKey, IntoGraphKey,
-                    FlagsKey, ContentsKey, ParamsField, NodeOfTargetField> auto&) const {}
+                    PoolAttributeField, NameKey, NumberKey, OptionalNumberKey, VariableKey, PriorityKey, NodesKey,
+                    IntoGraphKey, FlagsKey, ContentsKey, ParamsField, NodeOfTargetField> auto&) const {}
 };
 
 bool emit(EventEmitter& out, const Named& object) {

@@ -35,6 +35,7 @@ class NodeRecords {
 
   hip::Status load_module(Id module);
   hip::Status unload_module(Id module);
+  [[nodiscard]] const LoadedCodeObjects& code_objects() const { return code_objects_; }
   // Null: the module is not there.
   [[nodiscard]] hipModule_t module(Id id) const;
 

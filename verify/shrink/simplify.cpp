@@ -76,6 +76,7 @@ struct FieldSimplifier {
     for (const std::uint64_t smaller : smaller_values(value_at(f.at, c), f.fallback)) with(f.at, smaller);
   }
   void operator()(const FieldOf<OptionalNumberKey> auto& f) const { with(f.at, std::optional<std::uint32_t>{}); }
+  void operator()(const FieldOf<VariableKey> auto& f) const { with(f.at, std::optional<ForeignVariable>{}); }
   void operator()(const FieldOf<PriorityKey> auto& f) const { with(f.at, 0); }
   void operator()(const FieldOf<FlagKey> auto& f) const { with(f.at, false); }
   void operator()(const FieldOf<ChoiceKey> auto& f) const { with(f.at, 0); }

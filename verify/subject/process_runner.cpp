@@ -114,9 +114,7 @@ RunResult ProcessRunner::run(const Program& program, const RunOptions& options, 
   if (!hello_) hello_ = process.hello();
   fill(line, start);
   Request request{options_.strategy, options_.patcher, options_.layer, print_program(program), options, script, {}};
-  for (const KernelSpec* kernel : foreign_kernels_of(program)) {
-    request.code_objects[kernel->object->id] = kernel->object->elf;
-  }
+  for (const CodeObject* object : code_objects_of(program)) request.code_objects[object->id] = object->elf;
   RunResult result = process.run(request, seconds_for_nodes(program));
   // After a fault the device's answers mean nothing: the next program gets another process.
   if (!result.observation.notes.fault.empty() || result.observation.spoils_process) process.stop();

@@ -76,6 +76,7 @@ std::vector<Sample> samples() {
       {kCapture + "on s1 memset dst=b0+0 value=1 width=4 by_hand\n",
        "hipGraphAddMemsetNode(&c1_n1, by_hand1, &c1_n0, 1, "},
       {kCapture + "on s1 empty by_hand\n", "hipStreamUpdateCaptureDependencies(s1, &c1_n1, 1, "},
+      {kCapture + "graph g7\non s1 child g7 by_hand\n", "hipGraphAddChildGraphNode(&c1_n1, by_hand1, &c1_n0, 1, g7)"},
       {kCapture + "malloc_async b5 64 s1 by_hand\n", "hipGraphAddMemAllocNode(&c1_n1, by_hand1, "},
       {kCapture + "malloc_async b5 64 s1\nfree_async b5 s1 by_hand\n", "hipGraphAddMemFreeNode(&c1_n2, by_hand1, "},
       {"capture_mode relaxed\n", "hipThreadExchangeStreamCaptureMode(&mode1)"},

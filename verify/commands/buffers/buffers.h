@@ -2,6 +2,7 @@
 #pragma once
 
 #include "verify/commands/fields.h"
+#include "verify/language/foreign_kernels.h"
 
 namespace verify {
 
@@ -16,6 +17,7 @@ struct DeclareBuffer {
   std::optional<std::uint32_t> symbol = {};
   Id device = 0;                  // the device that owns the memory; for device memory only
   std::optional<Id> module = {};  // the module that has the variable; none: the code that is always there
+  std::optional<ForeignVariable> variable = {};  // a variable of a code object of a recorded program
   static constexpr auto spec() {
     return describe_command(
                "buffer",
@@ -24,14 +26,17 @@ struct DeclareBuffer {
                "kind. `symbol=N` makes the buffer one of four variables of the device code (1,024 bytes each), or "
                "its first bytes. It is never moved or freed. Nodes name it by its address, linear copies also by "
                "its symbol. With `module=m0` it is that variable of the module (`hipModuleGetGlobal`), which no symbol "
-               "names and which is gone when the module is. `device=1` is memory of device 1; host memory belongs to "
+               "names and which is gone when the module is. `variable=NAME@CODE_OBJECT` is a variable of a recorded "
+               "program's code object, with the contents that it has there. `device=1` is memory of device 1; host "
+               "memory belongs to "
                "every device.",
                kDrawnByHand, kNoDeviation, NameField{&DeclareBuffer::buffer, 'b', kIsNew},
                field::size(&DeclareBuffer::bytes, 1, kMaxBufferBytes, Simpler::kSmallSize),
                ChoiceKey{"memory", &DeclareBuffer::memory, kMemoryWords, "memory", "memory ", true},
                field::symbol_key(&DeclareBuffer::symbol),
                field::device_key(&DeclareBuffer::device, "memory of another device"),
-               NameKey{"module", &DeclareBuffer::module, 'm', "variable of a module"})
+               NameKey{"module", &DeclareBuffer::module, 'm', "variable of a module"},
+               VariableKey{"variable", &DeclareBuffer::variable})
         .uncounted();
   }
   bool operator==(const DeclareBuffer&) const = default;

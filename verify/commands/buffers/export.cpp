@@ -39,6 +39,7 @@ void release_left_places(Exporter& out, const MoveBuffers& c) {
 
 template <>
 void export_command(Exporter& out, const DeclareBuffer& c) {
+  if (c.variable) return out.refuse("only the variable's code object is known, and not its source");
   if (c.symbol) {
     out.text().need_variable(c.buffer, *c.symbol);
     const std::string variable = out.text().variable_of(c.buffer);

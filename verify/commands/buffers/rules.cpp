@@ -25,6 +25,15 @@ static Reason check_symbol(const State& state, const DeclareBuffer& c) {
   return {};
 }
 
+static Reason check_foreign_variable(const State& state, const DeclareBuffer& c) {
+  if (!c.variable) return {};
+  if (c.symbol || c.memory != MemoryKind::kDevice) return "a variable of a code object is no other memory";
+  for (const auto& [id, buffer] : state.buffers()) {
+    if (buffer.variable == c.variable) return fmt::format("b{} is that variable already", id);
+  }
+  return {};
+}
+
 template <>
 Reason check(const State& state, const DeclareBuffer& c) {
   if (Reason reason = state.flaw_of_buffer(c.buffer, c.bytes)) return reason;
@@ -36,7 +45,8 @@ Reason check(const State& state, const DeclareBuffer& c) {
     if (!c.symbol) return "memory of a module is a variable, by its number";
     if (Reason reason = state.missing_module(*c.module)) return reason;
   }
-  if (c.device != 0 && (c.memory != MemoryKind::kDevice || c.symbol))
+  if (Reason reason = check_foreign_variable(state, c)) return reason;
+  if (c.device != 0 && (c.memory != MemoryKind::kDevice || c.symbol || c.variable))
     return "memory of the host is every device's, and a variable is device 0's";
   return unknown_device(c.device);
 }
@@ -52,6 +62,7 @@ void apply(State& state, const DeclareBuffer& c) {
   buffer = {c.bytes, c.bytes, c.memory, 0, true};
   buffer.symbol = c.symbol;
   buffer.module = c.module;
+  buffer.variable = c.variable;
   buffer.device = c.device;
 }
 
@@ -67,7 +78,7 @@ static Reason check_moving(const State& state, const MoveBuffers& c) {
   for (const BufferMove& move : c.moves) {
     if (Reason reason = state.missing_buffer(move.buffer)) return reason;
     if (!moving.insert(move.buffer).second) return fmt::format("b{} is moved twice", move.buffer);
-    if (state.buffer(move.buffer)->symbol) return fmt::format("b{} is a variable, which stays", move.buffer);
+    if (state.buffer(move.buffer)->is_variable()) return fmt::format("b{} is a variable, which stays", move.buffer);
   }
   std::set<Id> taken;
   for (const BufferMove& move : c.moves) {
@@ -156,7 +167,7 @@ constexpr Traits kTraits<Free>{kMemoryCall, kSucceeds, kNeverRefused, kNothingSe
 template <>
 Reason check(const State& state, const Free& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
-  if (state.buffer(c.buffer)->symbol) return fmt::format("b{} is a variable, which stays", c.buffer);
+  if (state.buffer(c.buffer)->is_variable()) return fmt::format("b{} is a variable, which stays", c.buffer);
   return not_there(state, c.buffer);
 }
 

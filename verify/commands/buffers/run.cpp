@@ -9,18 +9,17 @@ namespace {
 // The function, or the variables of device code, that the buffer needs and the runtime lacks; or null.
 const char* lacking_for(const Run& run, const DeclareBuffer& c) {
   const hip::Api& api = run.context.api;
-  if (c.module) return api.hipModuleGetGlobal == nullptr ? "hipModuleGetGlobal" : nullptr;
+  if (c.module || c.variable) return api.hipModuleGetGlobal == nullptr ? "hipModuleGetGlobal" : nullptr;
   if (c.symbol && run.platform.symbol(*c.symbol) == nullptr) return "variables of device code";
   if (c.symbol && (api.hipGetSymbolAddress == nullptr || api.hipGetSymbolSize == nullptr)) return "hipGetSymbolAddress";
   if (c.memory == MemoryKind::kRegistered && api.hipHostRegister == nullptr) return "hipHostRegister";
   return c.memory == MemoryKind::kManaged && api.hipMallocManaged == nullptr ? "hipMallocManaged" : nullptr;
 }
 
-// A model without an interpreter of device code has no variables of modules.
-hip::Status declare_variable(Run& run, const DeclareBuffer& c) {
-  const hipModule_t module = run.records.module(*c.module);
-  if (module == nullptr) return missing_object();
-  hip::Status status = run.memory.declare_variable(c.buffer, c.bytes, *c.symbol, *c.module, module);
+hip::Status declare_variable(Run& run, const DeclareBuffer& c, const std::string& name, Id module, hipModule_t loaded) {
+  if (loaded == nullptr) return missing_object();
+  hip::Status status = run.memory.declare_variable(c.buffer, c.bytes, name, module, loaded);
+  // A model without an interpreter of device code has no variables of modules.
   const bool lacks = !status && status.error().code == hipErrorNotSupported;
   return lacks ? run.unsupported("variables of modules") : status;
 }
@@ -44,7 +43,14 @@ hip::Status run_command(Run& run, const DeclareBuffer& c) {
   run.context.buffer_bytes[c.buffer] = c.bytes;
   run.context.buffer_devices[c.buffer] = c.device;
   // Releases treat a variable of device code differently from allocated device memory.
-  if (c.module) return declare_variable(run, c);
+  if (c.variable) {
+    const auto& [object, name] = *c.variable;
+    return declare_variable(run, c, name, BufferMemory::kOfCodeObject, run.records.code_objects().module(*object, 0));
+  }
+  if (c.module) {
+    hip::Status status = declare_variable(run, c, variable_name(*c.symbol), *c.module, run.records.module(*c.module));
+    return status ? run.memory.write(c.buffer, 0) : status;
+  }
   if (c.symbol) return run.memory.declare_symbol(c.buffer, c.bytes, *c.symbol);
   hip::Status declared = run.memory.declare(c.buffer, c.bytes, c.memory, c.device);
   if (declared && is_known_kind(run, c)) run.context.memory[c.buffer] = buffer_memory(c.memory);

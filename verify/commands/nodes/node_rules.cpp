@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "verify/commands/captures/answers.h"
 #include "verify/language/line.h"
 
 namespace verify {
@@ -270,6 +271,32 @@ Reason newer_address(const State& state, const GraphState& graph, const NodePara
     for (const auto& [buffer, version] : state.graph(child->graph)->addresses) check_one(buffer);
   }
   return reason;
+}
+
+// A few graphs, each with the next one as a child twice, would have billions of nodes.
+Reason too_many_instances(const State& state, const GraphState& graph, const NodeParams& params, std::uint32_t fan) {
+  const auto* child = std::get_if<ChildParams>(&params);
+  const std::uint64_t more = child == nullptr ? fan : state.graph(child->graph)->instances + child->nest;
+  if (graph.instances + more <= kMaxInstances) return {};
+  return fmt::format("a graph has at most {} nodes, those of its children counted", kMaxInstances);
+}
+
+void count_node(GraphState& graph, const NodeState& node) {
+  graph.instances += node.fan;
+  graph.has_events = graph.has_events || is_event_node(node.params) || (node.child && node.child->has_events);
+  if (!node.child) return;
+  const auto nest = std::get<ChildParams>(node.params).nest;
+  graph.depth = std::max(graph.depth, node.child->depth + nest);
+  graph.instances += node.child->instances + nest - 1;
+}
+
+bool is_child(const NodeParams& params) {
+  return std::holds_alternative<ChildParams>(params);
+}
+
+Reason child_captured_into(const State& state, const NodeParams& params) {
+  const auto* child = std::get_if<ChildParams>(&params);
+  return child == nullptr ? Reason{} : captured_into(state, child->graph);
 }
 
 const GraphState* child_named(const State& state, const NodeParams& params) {

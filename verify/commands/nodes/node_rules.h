@@ -17,6 +17,13 @@ namespace verify {
 // A graph has one address for each buffer: the node, which replaces the node at index `replaced` (-1: none),
 // may not bring a newer address.
 [[nodiscard]] Reason newer_address(const State& state, const GraphState& graph, const NodeParams& params, int replaced);
+[[nodiscard]] Reason too_many_instances(const State& state, const GraphState& graph, const NodeParams& params,
+                                        std::uint32_t fan);
+// Notes a node that is added to the graph: its instances, those of its child, and the events that it names.
+void count_node(GraphState& graph, const NodeState& node);
+[[nodiscard]] bool is_child(const NodeParams& params);
+// Refuses a child graph that a stream captures into.
+[[nodiscard]] Reason child_captured_into(const State& state, const NodeParams& params);
 // The graph that a child graph node names; null for any other node.
 [[nodiscard]] const GraphState* child_named(const State& state, const NodeParams& params);
 

@@ -21,14 +21,6 @@ constexpr Traits kTraits<AddNode>{kCheckInCapture, kSucceeds, kNeverRefused, kNo
 
 namespace {
 
-// A few graphs, each with the next one as a child twice, would have billions of nodes.
-Reason too_many_instances(const State& state, const GraphState& graph, const AddNode& c) {
-  const auto* child = std::get_if<ChildParams>(&c.params);
-  const std::uint64_t more = child == nullptr ? c.fan : state.graph(child->graph)->instances + child->nest;
-  if (graph.instances + more <= kMaxInstances) return {};
-  return fmt::format("a graph has at most {} nodes, those of its children counted", kMaxInstances);
-}
-
 Reason check_dependencies(const GraphState& graph, const AddNode& c) {
   const std::set<Id> distinct(c.after.begin(), c.after.end());
   if (distinct.size() != c.after.size()) return "a dependency is named twice";
@@ -52,7 +44,7 @@ Reason check_added_node(const State& state, const AddNode& c) {
   } else if (Reason reason = flaw_of_params(state, c.params, c.fan)) {
     return reason;
   }
-  if (Reason reason = too_many_instances(state, graph, c)) return reason;
+  if (Reason reason = too_many_instances(state, graph, c.params, c.fan)) return reason;
   if (Reason reason = event_conflict(graph, c.params, child_named(state, c.params), -1)) return reason;
   return newer_address(state, graph, c.params, -1);
 }
@@ -96,9 +88,7 @@ Reason check(const State& state, const AddNode& c) {
 
 template <>
 Reason check_in_capture(const State& state, const AddNode& c) {
-  if (const auto* child = std::get_if<ChildParams>(&c.params)) {
-    if (Reason reason = captured_into(state, child->graph)) return reason;
-  }
+  if (Reason reason = child_captured_into(state, c.params)) return reason;
   return captured_into(state, c.graph);
 }
 
@@ -132,14 +122,8 @@ void apply(State& state, const AddNode& c) {
       std::holds_alternative<KernelParams>(c.params) || std::holds_alternative<MemsetParams>(c.params);
   if (of_a_device && !node.devices.empty()) node.added_on = node.devices.front();
   parts.memory.note_addresses(graph, node);
-  graph.instances += c.fan;
-  if (node.child) {
-    const auto nest = std::get<ChildParams>(c.params).nest;
-    graph.depth = std::max(graph.depth, node.child->depth + nest);
-    graph.instances += node.child->instances + nest - 1;
-  }
+  count_node(graph, node);
   if (is_memory_node(c.params)) note_memory_node(parts.memory, graph, c);
-  graph.has_events = graph.has_events || is_event_node(c.params) || (node.child && node.child->has_events);
   graph.add(std::move(node));
 }
 

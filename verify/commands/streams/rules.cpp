@@ -117,7 +117,7 @@ Reason check_external_event(const State& state, const Enqueue& c) {
   const auto* record = std::get_if<EventRecordParams>(&c.params);
   const Id event = record != nullptr ? record->event : std::get<EventWaitParams>(c.params).event;
   if (state.event_captured(event)) return fmt::format("v{} stands for nodes of a capture", event);
-  return event_conflict(capture->graph, c.params, nullptr, -1);
+  return {};
 }
 
 // CUDA's "API synchronization behavior": pageable memory may be staged when the call is made, before earlier work of
@@ -133,8 +133,8 @@ Reason check_work(const State& state, const Enqueue& c) {
   if (Reason reason = state.missing_stream(c.stream)) return reason;
   if (c.thread != 0 && state.per_thread(c.stream)) return "the per-thread stream is that of the first thread";
   if (c.thread > kMaxThread) return fmt::format("threads are numbered to {}", kMaxThread);
-  const bool joins = c.by_hand && std::holds_alternative<EmptyParams>(c.params);
-  if (!streams_take(c.params) && !is_event_node(c.params) && !joins)
+  const bool only_by_hand = std::holds_alternative<EmptyParams>(c.params) || is_child(c.params);
+  if (!streams_take(c.params) && !is_event_node(c.params) && !(c.by_hand && only_by_hand))
     return "streams are given kernels, copies, memsets, host functions and event nodes";
   if (Reason reason = flaw_of_params(state, c.params, 1)) return reason;
   if (is_event_node(c.params)) {
@@ -142,7 +142,9 @@ Reason check_work(const State& state, const Enqueue& c) {
   }
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr) return check_pageable_source(state, c);
-  if (capture->graph.instances >= kMaxInstances) return "a graph of so many nodes is too large";
+  if (Reason reason = too_many_instances(state, capture->graph, c.params, 1)) return reason;
+  if (Reason reason = child_captured_into(state, c.params)) return reason;
+  if (Reason reason = event_conflict(capture->graph, c.params, child_named(state, c.params), -1)) return reason;
   return newer_address(state, capture->graph, c.params, -1);
 }
 
@@ -246,8 +248,7 @@ void capture_work(State& state, CaptureState& capture, const Enqueue& c) {
   node.captured = !c.by_hand;
   state.fill(node, captured_form(c.params));
   state.parts().memory.note_addresses(capture.graph, node);
-  capture.graph.has_events = capture.graph.has_events || is_event_node(c.params);
-  ++capture.graph.instances;
+  count_node(capture.graph, node);
   const auto* record = std::get_if<EventRecordParams>(&c.params);
   if (record != nullptr) state.change().events.known.at(record->event).external = true;
 }

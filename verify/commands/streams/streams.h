@@ -56,7 +56,8 @@ struct Enqueue {
         "the null stream: `hipMemcpy`, `hipMemcpy3D`, `hipMemset`; for a linear copy of another stream "
         "`hipMemcpyWithStream`. `by_hand` adds a node to the graph that the stream captures into, as frameworks "
         "do: `hipStreamGetCaptureInfo_v2`, `hipGraphAdd*Node` behind the stream's dependencies, and "
-        "`hipStreamUpdateCaptureDependencies`, so that the stream's next node comes behind it. It adds `empty`, too.",
+        "`hipStreamUpdateCaptureDependencies`, so that the stream's next node comes behind it. It adds `empty` "
+        "and `child`, too.",
         kDrawnByHand, kDescribedByHand, NameField{&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)},
         field::params(&Enqueue::params), field::thread_key(&Enqueue::thread),
         FlagKey{"wait", &Enqueue::wait, "host waits"},
