@@ -48,7 +48,7 @@ class ErrorScene {
   [[nodiscard]] std::string release_object();
   // The executable graph of the node's graph.
   [[nodiscard]] hipGraphExec_t exec_of(hipGraphNode_t node) const;
-  // What a refused call changed in a capture, or nothing.
+  // The state of a capture that a refused call changed, or nothing.
   [[nodiscard]] const std::string& capture_changed() const { return capture_changed_; }
 
   // Where a node is added.
