@@ -26,7 +26,7 @@ struct ErrorAnswer {
   Kind kind = Kind::kAnswered;
   hipError_t status = hipSuccess;
   hipError_t last_error = hipSuccess;  // the status of hipGetLastError after the call
-  // Of a call that was refused as documented: the state that is not as it was before the call, or after the same call
+  // Where a call was refused as documented: the state that is not as it was before the call, or after the same call
   // again, or the launch or the valid call of the function that does not work any more. Empty: nothing.
   std::string changed = {};
 };

@@ -124,7 +124,7 @@ void Snapshot::exec(const std::string& name, hipGraphExec_t exec, const std::vec
   }
 }
 
-// Of a capture that is invalid, nothing but its state has a meaning.
+// Nothing but the state has a meaning where a capture is invalid.
 void Snapshot::stream(const std::string& name, hipStream_t stream) {
   hipStreamCaptureStatus capture = hipStreamCaptureStatusNone;
   unsigned long long id = 0;
