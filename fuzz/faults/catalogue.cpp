@@ -51,6 +51,10 @@ std::vector<Fault> layer_faults() {
       runtime_fault("U27", "memory that escapes its captured graph is unmapped when the launch is done", {kP12, kP8}),
       runtime_fault("U28", "an instantiation that fails leaks what it had made", {kP8}),
       runtime_fault("U30", "memory is handed out again while the stream that frees it still uses it", {kS1}),
+      runtime_fault("U31", "a memset's setter that is refused has stored its parameters", {kP11}),
+      runtime_fault("U32", "edges that are refused leave those before the wrong one", {kP11}),
+      runtime_fault("U33", "a second begin of a capture is refused and ends the first", {kP4, kP7, kP11}),
+      runtime_fault("U34", "an update that is refused has updated the nodes before the difference", {kP4}),
   };
 }
 

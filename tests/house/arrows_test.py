@@ -59,7 +59,7 @@ MAY_INCLUDE = {
     # verify: programs
     "verify/results": "",
     "verify/findings": "",
-    "verify/errors": "hip/api",
+    "verify/errors": "hip/api hip/sync",
     "verify/language": "",
     "verify/commands": "verify/language hip/node_form",
     "verify/program": "verify/commands verify/language verify/errors verify/results",

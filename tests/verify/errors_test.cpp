@@ -121,6 +121,7 @@ TEST_P(BadInput, GivesItsDocumentedErrorAndLeavesStateUnchanged) {
     EXPECT_EQ(machine.api().hipGraphLaunch(scene.exec, scene.stream), hipSuccess);
     EXPECT_EQ(machine.api().hipStreamSynchronize(scene.stream), hipSuccess);
   }
+  EXPECT_EQ(answer_error_case(machine.api(), machine.kernel(), machine.variable(), kCode, GetParam()).changed, "");
   model::LiveHandles left;
   left.modules = 1;
   EXPECT_TRUE(machine.live() == left) << "something is left";
@@ -201,6 +202,81 @@ TEST(ErrorCases, WhereAModuleIsGoneEveryErrorIsTheAnswerAndALaunchMaySucceed) {
   EXPECT_EQ(answer("hipGraphLaunch"), hipErrorInvalidDeviceFunction);
 }
 #endif
+
+// Runtimes that refuse a call as documented, and change something.
+struct Careless {
+  std::string_view function, name;
+  void (*spoil)(hip::Api& api);
+  std::string_view changed;
+};
+hipError_t refused_before(hipError_t status) {  // and every call after it
+  static bool refused = false;
+  refused = refused || status != hipSuccess;
+  return refused ? hipErrorInvalidValue : hipSuccess;
+}
+constexpr Careless kCareless[] = {
+    {"hipGraphAddDependencies", "second-of-two-is-foreign",
+     [](hip::Api& api) {
+       api.hipGraphAddDependencies = [](hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                                        std::size_t count) {
+         hipError_t status = hipSuccess;
+         for (std::size_t i = 0; i < count && status == hipSuccess; ++i)
+           status = Machine::api().hipGraphAddDependencies(graph, from + i, to + i, 1);
+         return status;
+       };
+     },
+     "the edges of the graph"},
+    {"hipGraphAddEmptyNode", "null-dependency",
+     [](hip::Api& api) {
+       api.hipGraphAddEmptyNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* list,
+                                     std::size_t count) {
+         const hipError_t status = Machine::api().hipGraphAddEmptyNode(node, graph, list, count);
+         if (status != hipSuccess && list != nullptr && list[0] != nullptr)
+           static_cast<void>(Machine::api().hipGraphAddEmptyNode(node, graph, nullptr, 0));
+         return status;
+       };
+     },
+     "the nodes of the graph"},
+    {"hipStreamBeginCapture", "twice",
+     [](hip::Api& api) {
+       api.hipStreamBeginCapture = [](hipStream_t stream, hipStreamCaptureMode mode) {
+         const hipError_t status = Machine::api().hipStreamBeginCapture(stream, mode);
+         hipGraph_t graph = nullptr;
+         if (status != hipSuccess && Machine::api().hipStreamEndCapture(stream, &graph) == hipSuccess)
+           static_cast<void>(Machine::api().hipGraphDestroy(graph));
+         return status;
+       };
+     },
+     "the capture status of the stream"},
+    {"hipUserObjectRetain", "no-references",
+     [](hip::Api& api) {
+       api.hipUserObjectRetain = [](hipUserObject_t object, unsigned count) {
+         if (count == 0) static_cast<void>(Machine::api().hipUserObjectRetain(object, 1));
+         return Machine::api().hipUserObjectRetain(object, count);
+       };
+     },
+     "the count of the user object"},
+    {"hipGraphKernelNodeSetParams", "empty-grid",
+     [](hip::Api& api) {
+       api.hipGraphKernelNodeSetParams = [](hipGraphNode_t node, const hipKernelNodeParams* params) {
+         return refused_before(Machine::api().hipGraphKernelNodeSetParams(node, params));
+       };
+     },
+     "the valid call after it, which answers hipErrorInvalidValue"},
+};
+
+TEST(ErrorCases, AStateThatARefusedCallChangesIsSeen) {
+  for (const Careless& careless : kCareless) {
+    Machine machine;
+    hip::Api api = Machine::api();
+    careless.spoil(api);
+    const ErrorCase* error_case = find_error_case(careless.function, careless.name);
+    ASSERT_NE(error_case, nullptr) << careless.function;
+    EXPECT_EQ(answer_error_case(api, machine.kernel(), machine.variable(), kCode, *error_case).changed,
+              careless.changed)
+        << careless.function;
+  }
+}
 
 TEST(ErrorCases, AChildThatAllocatesNeedsNodesThatAllocateAndFree) {
   Machine machine;

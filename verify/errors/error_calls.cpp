@@ -1,6 +1,7 @@
 // The calls, compiled from the rows; the contract is in the header.
 #include "verify/errors/error_calls.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -22,6 +23,50 @@ const ErrorCall kCalls[] = {
 #include "verify/errors/cases.inc"
 };
 #undef ROW
+#undef VALID
+#define ROW(...)
+#define VALID(function, ...) {#function, [](ErrorScene& s) -> hipError_t { __VA_ARGS__ }},
+struct ValidCall {
+  std::string_view function;
+  hipError_t (*make)(ErrorScene& scene);
+};
+const ValidCall kValidCalls[] = {
+#include "verify/errors/cases.inc"
+};
+#undef ROW
+#undef VALID
+
+std::string valid_call_fails(const ErrorCall& refused, ErrorScene& scene) {
+  const auto* valid = std::ranges::find(kValidCalls, refused.function, &ValidCall::function);
+  if (valid == std::end(kValidCalls)) return {};
+  const hipError_t status = valid->make(scene);
+  return status == hipSuccess ? "" : "the valid call after it, which answers " + hip::status_name(status);
+}
+
+// HIP: a call on the null stream invalidates the captures of streams that wait for it, and says so with this status.
+bool may_end_captures(const ErrorCall& call) {
+  return call.expected == hipErrorStreamCaptureImplicit;
+}
+
+std::string changed(const ErrorCall& call, const ErrorScene& scene, const Snapshot& before) {
+  if (!scene.capture_changed().empty() && !may_end_captures(call)) return scene.capture_changed();
+  return Snapshot::difference(before, scene.look());
+}
+
+// The call was refused as documented: says what is not as it was before the call, or nothing. A call about an object
+// that is gone is made once, because each may hit whatever is in the object's place by then.
+std::string after_refusal(const ErrorCall& call, ErrorScene& scene, const Snapshot& before) {
+  std::string text = changed(call, scene, before);
+  if (!text.empty()) return text;
+  if (!call.name.starts_with("gone")) {
+    if (call.make(scene) != call.expected) return "the answer to the same call";
+    text = changed(call, scene, before);
+  }
+  if (text.empty()) text = scene.launch_again();
+  if (text.empty()) text = valid_call_fails(call, scene);
+  if (text.empty() && call.function.find("UserObject") != std::string_view::npos) text = scene.release_object();
+  return text;
+}
 
 }  // namespace
 
@@ -40,6 +85,7 @@ std::string describe(const ErrorAnswer& answer) {
   if (answer.kind != ErrorAnswer::Kind::kAnswered) return {};
   std::string text = hip::status_name(answer.status);
   if (answer.last_error != answer.status) text += ", last error " + hip::status_name(answer.last_error);
+  if (!answer.changed.empty()) text += ", changed " + answer.changed;
   return text;
 }
 
@@ -52,8 +98,8 @@ bool needs_code(const ErrorCase& error_case) {
 }
 
 ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable, const void* code,
-                              const ErrorCase& error_case) {
-  constexpr ErrorAnswer kLacking = {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
+                              const ErrorCase& error_case, bool look_around) {
+  const ErrorAnswer kLacking = {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
   const ErrorCall* call = find_error_call(error_case);
   const bool lacks_variable = variable == nullptr && needs_variable(error_case);
   const bool lacks_code = code == nullptr && needs_code(error_case);
@@ -62,14 +108,20 @@ ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const v
   ErrorScene scene(api, kernel, needs_variable(error_case) ? variable : nullptr,
                    needs_code(error_case) ? code : nullptr);
   if (scene.prepared() != hipSuccess) return {ErrorAnswer::Kind::kUnprepared, scene.prepared(), hipSuccess};
+  const bool looks = look_around && !needs_code(error_case);
+  const Snapshot before = looks ? scene.look() : Snapshot(api);
   (void)api.hipGetLastError();
   ErrorAnswer answer;
   answer.status = call->make(scene);
+  const hipError_t peeked = api.hipPeekAtLastError();
   answer.last_error = api.hipGetLastError();
   if (scene.lacking()) return kLacking;
+  if (looks && peeked != answer.last_error) answer.changed = "the last error by a look at it";
   const bool lost = answer.status == hipErrorLaunchFailure || answer.status == hipErrorIllegalAddress;
   if (needs_code(error_case) && !lost && (answer.status != hipSuccess || error_case.function == "hipGraphLaunch"))
     answer.status = answer.last_error = call->expected;
+  if (looks && answer.changed.empty() && answer.status == call->expected)
+    answer.changed = after_refusal(*call, scene, before);
   return answer;
 }
 

@@ -26,8 +26,11 @@ struct ErrorAnswer {
   Kind kind = Kind::kAnswered;
   hipError_t status = hipSuccess;
   hipError_t last_error = hipSuccess;  // the status of hipGetLastError after the call
+  // Where a call was refused as documented: the state that is not as it was before the call, or after the same call
+  // again, or the launch or the valid call of the function that does not work any more. Empty: nothing.
+  std::string changed = {};
 };
-// The answer as it is compared: the status, and the last error where that is another status.
+// The answer as it is compared: the status, the last error where that is another status, and a changed state.
 [[nodiscard]] std::string describe(const ErrorAnswer& answer);
 // Whether the call needs a variable of device code.
 [[nodiscard]] bool needs_variable(const ErrorCase& error_case);
@@ -36,7 +39,8 @@ struct ErrorAnswer {
 // The arguments are those of ErrorScene. No documentation names the answer where a function's module is gone (CUDA's of
 // cuModuleUnload: undefined). Every error then counts as the answer of the row, and so does a launch that succeeds:
 // CUDA 13.0 keeps the code of an executable graph. A crash, a hang and a device that is lost remain deviations.
+// `look_around`: look at the scene before and after the call, unless the module is gone (ErrorAnswer::changed).
 [[nodiscard]] ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable,
-                                            const void* code, const ErrorCase& error_case);
+                                            const void* code, const ErrorCase& error_case, bool look_around = true);
 
 }  // namespace verify

@@ -24,6 +24,7 @@ struct ErrorCase {
 inline constexpr int kAnswerCrash = -1;
 inline constexpr int kAnswerHang = -2;
 inline constexpr int kAnswerUndefined = -3;  // the call uses memory that is not its own: anything may happen
+inline constexpr int kAnswerChanges = -4;    // refused as documented, and something has changed
 
 struct ErrorDeviation {
   std::string_view release;

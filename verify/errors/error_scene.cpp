@@ -1,10 +1,26 @@
 // Making and destroying scenes, and valid parameters for the calls; the contract is in the header.
 #include "verify/errors/error_scene.h"
 
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "hip/sync/sync.h"
+
 namespace verify {
 namespace {
 
 constexpr std::size_t kPitch = 16;
+constexpr unsigned char kByteOfA = 0x11, kByteOfB = 0x22, kByteElsewhere = 0x33;
+constexpr std::uint32_t kWord = 1;  // that the memset node writes
+constexpr std::size_t kWords = 4, kRow = 8;
+constexpr std::chrono::milliseconds kLate(500), kPause(1);  // for the function of a user object
+
+hip::sync::Atomic<std::uint64_t> s_objects_gone{0};
+
+void count_gone(void*) {
+  s_objects_gone.fetch_add(1);
+}
 
 void count_nothing(void*) {}
 
@@ -45,14 +61,24 @@ void ErrorScene::make_memory() {
   must(api.hipMalloc(&small, kSmallBytes));
   must(api.hipHostMalloc(&pinned, kBytes, 0));
   if (symbol != nullptr) must(api.hipMalloc(&wide, 2 * kSymbolBytes));
+  if (prepared_ != hipSuccess) return;
+  must(fill_with(a, kBytes, kByteOfA));
+  must(fill_with(b, kBytes, kByteOfB));
+  must(fill_with(small, kSmallBytes, kByteElsewhere));
+  must(fill_with(pinned, kBytes, kByteElsewhere));
+}
+
+hipError_t ErrorScene::fill_with(void* memory, std::size_t bytes, unsigned char value) const {
+  const std::string values(bytes, static_cast<char>(value));
+  return api.hipMemcpy(memory, values.data(), bytes, hipMemcpyHostToDevice);
 }
 
 void ErrorScene::fill(hipGraph_t to, Nodes* out) {
   must(api.hipGraphAddEmptyNode(&out->empty, to, nullptr, 0));
   must(add_kernel(&out->kernel, to, &out->empty, 1));
   must(add_copy(&out->copy, to, &out->kernel, 1));
-  must(api.hipGraphAddMemcpyNode1D(&out->line, to, nullptr, 0, a, b, 8, hipMemcpyDeviceToDevice));
-  must(add_memset(&out->set, to, nullptr, 0));
+  must(api.hipGraphAddMemcpyNode1D(&out->line, to, &out->copy, 1, a, b, 8, hipMemcpyDeviceToDevice));
+  must(add_memset(&out->set, to, &out->line, 1));
   must(add_host(&out->host, to, nullptr, 0));
   must(api.hipGraphAddChildGraphNode(&out->child, to, nullptr, 0, leaf));
 }
@@ -80,7 +106,7 @@ void ErrorScene::make_graphs() {
 
 void ErrorScene::make_optional() {
   if (api.hipUserObjectCreate != nullptr) {
-    must(api.hipUserObjectCreate(&object, nullptr, &count_nothing, 1, hipUserObjectNoDestructorSync));
+    must(api.hipUserObjectCreate(&object, nullptr, &count_gone, 1, hipUserObjectNoDestructorSync));
   }
   if (api.hipGraphAddEventRecordNode != nullptr && api.hipGraphAddEventWaitNode != nullptr) {
     must(api.hipGraphCreate(&event_graph, 0));
@@ -231,9 +257,9 @@ void** ErrorScene::extra() {
 
 hipMemcpy3DParms ErrorScene::copy_params() const {
   hipMemcpy3DParms params{};
-  params.dstPtr = {a, kPitch, 8, kBytes / kPitch};
-  params.srcPtr = {b, kPitch, 8, kBytes / kPitch};
-  params.extent = {8, kBytes / kPitch, 1};
+  params.dstPtr = {a, kPitch, kRow, kBytes / kPitch};
+  params.srcPtr = {b, kPitch, kRow, kBytes / kPitch};
+  params.extent = {kRow, kBytes / kPitch, 1};
   params.kind = hipMemcpyDeviceToDevice;
   return params;
 }
@@ -241,10 +267,10 @@ hipMemcpy3DParms ErrorScene::copy_params() const {
 hipMemsetParams ErrorScene::memset_params() const {
   hipMemsetParams params{};
   params.dst = a;
-  params.elementSize = 4;
-  params.width = 4;
+  params.elementSize = sizeof kWord;
+  params.width = kWords;
   params.height = 1;
-  params.value = 1;
+  params.value = kWord;
   return params;
 }
 
@@ -337,10 +363,82 @@ hipBatchMemOpNodeParams ErrorScene::batch() {
 }
 #endif
 
-Capturing::Capturing(ErrorScene& scene) : scene_(scene) {
-  (void)scene_.api.hipStreamBeginCapture(scene_.stream, hipStreamCaptureModeRelaxed);
+Snapshot ErrorScene::look() const {
+  Snapshot seen(api, [this](hipGraphNode_t, const hipKernelNodeParams& params) {
+    if (params.func != static_cast<void*>(function)) return std::vector<std::size_t>();
+    return std::vector<std::size_t>{sizeof n_, sizeof x_, sizeof y_};
+  });
+  struct Named {
+    const char* name;
+    hipGraph_t graph;
+    hipGraphExec_t exec;
+  };
+  const Named all[] = {{"the graph", graph, exec},
+                       {"the other graph", other, nullptr},
+                       {"the child", leaf, nullptr},
+                       {"the clone", clone, nullptr},
+                       {"the graph of events", event_graph, event_exec},
+                       {"the graph of batches", batch_graph, batch_exec},
+                       {"the graph of symbols", symbol_graph, symbol_exec}};
+  for (const Named& each : all) {
+    if (each.graph != nullptr) seen.graph(each.name, each.graph);
+    if (each.exec != nullptr)
+      seen.exec(std::string("the instance of ") + each.name, each.exec, Snapshot::nodes_of(api, each.graph));
+  }
+  seen.stream("the stream", stream);
+  seen.memory("a", a, kBytes);
+  seen.memory("b", b, kBytes);
+  seen.memory("small", small, kSmallBytes);
+  seen.memory("pinned", pinned, kBytes);
+  return seen;
 }
+
+hipGraphExec_t ErrorScene::exec_of(hipGraphNode_t node) const {
+  if (node == record_node || node == wait_node) return event_exec;
+  if (node == batch_node) return batch_exec;
+  return node == to_symbol || node == from_symbol ? symbol_exec : exec;
+}
+
+bool ErrorScene::launches_right(hipGraphExec_t launched) {
+  std::array<unsigned char, kBytes> expected{}, seen{};
+  for (std::size_t i = 0; i < kBytes; ++i) expected[i] = i % kPitch < kRow ? kByteOfB : kByteOfA;
+  for (std::size_t i = 0; i < kWords * sizeof kWord; ++i) expected[i] = i % sizeof kWord == 0 ? kWord : 0;
+  return fill_with(a, kBytes, kByteOfA) == hipSuccess && api.hipGraphLaunch(launched, stream) == hipSuccess &&
+         api.hipStreamSynchronize(stream) == hipSuccess &&
+         api.hipMemcpy(seen.data(), a, kBytes, hipMemcpyDeviceToHost) == hipSuccess && seen == expected;
+}
+
+std::string ErrorScene::launch_again() {
+  if (!launches_right(exec)) return "the executable graph does not launch right";
+  hipGraphExec_t fresh = nullptr;
+  if (api.hipGraphInstantiate(&fresh, graph, nullptr, nullptr, 0) != hipSuccess)
+    return "the graph cannot be instantiated";
+  execs_.push_back(fresh);
+  return launches_right(fresh) ? "" : "the graph does not launch right";
+}
+
+std::string ErrorScene::release_object() {
+  if (object == nullptr) return {};
+  const std::uint64_t before = s_objects_gone.load();
+  const hipError_t released = api.hipUserObjectRelease(std::exchange(object, nullptr), 1);
+  if (released != hipSuccess) return "the user object cannot be released";
+  for (std::chrono::milliseconds slept(0); slept < kLate && s_objects_gone.load() == before; slept += kPause)
+    hip::sync::sleep_for(kPause);
+  return s_objects_gone.load() == before + 1 ? "" : "the count of the user object";
+}
+
+Snapshot Capturing::look() const {
+  Snapshot seen(scene_.api);
+  seen.stream("the stream", scene_.stream);
+  return seen;
+}
+Snapshot Capturing::begin() const {
+  (void)scene_.api.hipStreamBeginCapture(scene_.stream, hipStreamCaptureModeRelaxed);
+  return look();
+}
+Capturing::Capturing(ErrorScene& scene) : scene_(scene), begun_(begin()) {}
 Capturing::~Capturing() {
+  scene_.capture_changed_ = Snapshot::difference(begun_, look());
   hipGraph_t captured = nullptr;
   if (scene_.api.hipStreamEndCapture(scene_.stream, &captured) == hipSuccess) {
     (void)scene_.api.hipGraphDestroy(captured);

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "hip/api/api.h"
+#include "verify/errors/snapshot.h"
 
 #define HGCHECK_HIP_AT_LEAST(major, minor) \
   (HIP_VERSION_MAJOR > (major) || (HIP_VERSION_MAJOR == (major) && HIP_VERSION_MINOR >= (minor)))
@@ -37,6 +39,17 @@ class ErrorScene {
   [[nodiscard]] hipError_t prepared() const { return prepared_; }
   // Whether the runtime lacks a function that a call needed besides its own.
   [[nodiscard]] bool lacking() const { return lacking_; }
+
+  // The state of the objects, with the bytes of the memory.
+  [[nodiscard]] Snapshot look() const;
+  // Launches the executable graph, and the graph, instantiated again. Says what went wrong, or nothing.
+  [[nodiscard]] std::string launch_again();
+  // Releases the one reference to the user object. Says what went wrong, or nothing.
+  [[nodiscard]] std::string release_object();
+  // The executable graph of the node's graph.
+  [[nodiscard]] hipGraphExec_t exec_of(hipGraphNode_t node) const;
+  // The state of a capture that a refused call changed, or nothing.
+  [[nodiscard]] const std::string& capture_changed() const { return capture_changed_; }
 
   // Where a node is added.
   struct Place {
@@ -134,7 +147,7 @@ class ErrorScene {
   // is a variable, `wide` on the device, which is larger than the variable.
   void *a = nullptr, *b = nullptr, *small = nullptr, *pinned = nullptr, *wide = nullptr;
 
-  // empty -> kernel -> copy; the other nodes have no edges. `copy` has the 3D form, `line` the 1D form.
+  // empty -> kernel -> copy -> line -> set; the other nodes have no edges. `copy` has the 3D form, `line` the 1D form.
   struct Nodes {
     hipGraphNode_t empty = nullptr, kernel = nullptr, copy = nullptr, line = nullptr, set = nullptr, host = nullptr,
                    child = nullptr;
@@ -199,6 +212,8 @@ class ErrorScene {
     return (api.*Function)(place..., &params);
   }
   void make_memory();
+  [[nodiscard]] hipError_t fill_with(void* memory, std::size_t bytes, unsigned char value) const;
+  [[nodiscard]] bool launches_right(hipGraphExec_t launched);
   void fill(hipGraph_t to, Nodes* out);
   void make_graphs();
   void make_optional();
@@ -207,7 +222,10 @@ class ErrorScene {
   void make_unloaded(const void* code);
   void make_gone();
 
+  friend class Capturing;
+
   hipError_t prepared_ = hipSuccess;
+  std::string capture_changed_;
   bool lacking_ = false;
   hipFunction_t unloaded_ = nullptr;
   std::array<hipGraphNode_t, 2> list_{};
@@ -225,7 +243,7 @@ class ErrorScene {
 #endif
 };
 
-// The scene's stream captures as long as this lives.
+// The scene's stream captures as long as this lives. The end notes in the scene a capture that has changed meanwhile.
 class Capturing {
  public:
   explicit Capturing(ErrorScene& scene);
@@ -234,7 +252,11 @@ class Capturing {
   ~Capturing();
 
  private:
+  [[nodiscard]] Snapshot look() const;
+  [[nodiscard]] Snapshot begin() const;
+
   ErrorScene& scene_;
+  Snapshot begun_;
 };
 
 }  // namespace verify

@@ -26,7 +26,8 @@ void detect_p4(std::size_t step, const std::string& command, std::string_view fu
 // S1: the same program without its stream-ordered frees: it frees that memory at its end. No value when it has none.
 [[nodiscard]] std::optional<Program> without_stream_ordered_frees(const Program& program);
 
-// P11: a call with an invalid argument answered `status`.
-void detect_p11(std::size_t step, const ErrorCase& error_case, int status, Violations& found);
+// P11: a call with an invalid argument answered `status`, and changed this state, or nothing.
+void detect_p11(std::size_t step, const ErrorCase& error_case, int status, const std::string& changed,
+                Violations& found);
 
 }  // namespace verify

@@ -178,9 +178,16 @@ void Detectors::injected_failure(std::size_t step, const std::string& command, b
   detect_p4(step, command, function ? function_name(*function) : "", reported, observation_.violations);
 }
 
-void Detectors::bad_call(std::size_t step, const ErrorCase& error_case, int status) {
+void Detectors::refusal(std::size_t step, const std::string& command, const std::string& changed) {
+  count(PropertyId::kP4);
+  if (changed.empty()) return;
+  observation_.violations.push_back({PropertyId::kP4, step, fmt::format("'{}'", command),
+                                     "unchanged by a command that is refused", "changed " + changed});
+}
+
+void Detectors::bad_call(std::size_t step, const ErrorCase& error_case, int status, const std::string& changed) {
   count(PropertyId::kP11);
-  detect_p11(step, error_case, status, observation_.violations);
+  detect_p11(step, error_case, status, changed, observation_.violations);
 }
 
 void Detectors::launch(const ExecObject& exec, std::uint64_t schedule_seed) {

@@ -45,9 +45,11 @@ class Detectors {
       count(PropertyId::kA7);
   }
 
+  // To be called when a command was refused and changed this state, or nothing.
+  void refusal(std::size_t step, const std::string& command, const std::string& changed);
   void injected_failure(std::size_t step, const std::string& command, bool reported);
-  // To be called when a call with an invalid argument answered `status`.
-  void bad_call(std::size_t step, const ErrorCase& error_case, int status);
+  // To be called when a call with an invalid argument answered `status` and changed this state, or nothing.
+  void bad_call(std::size_t step, const ErrorCase& error_case, int status, const std::string& changed);
   void launch(const ExecObject& exec, std::uint64_t schedule_seed);
   void topology(std::size_t step, const GraphObject& graph, const TopologySeen& seen);
   void teardown_error(std::size_t step, const std::string& what);

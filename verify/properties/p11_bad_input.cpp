@@ -2,8 +2,8 @@
 // or recurses without bound.
 //
 // Detectors: a `bad` command with an answer that its row does not document; a runner that gives a program a process of
-// its own sees the process die or hang. Unchanged state is checked on the model, row by row (errors_test.cpp), and
-// elsewhere by the later observations of the program.
+// its own sees the process die or hang. A `bad` command looks at its scene before and after the call that is refused,
+// makes the call again and then a valid one (verify/errors/error_calls.cpp). P4 looks at refusals of other commands.
 #include <fmt/format.h>
 
 #include "hip/api/api.h"
@@ -11,10 +11,12 @@
 
 namespace verify {
 
-void detect_p11(std::size_t step, const ErrorCase& error_case, int status, Violations& found) {
-  if (status == error_case.expected) return;
-  found.push_back({PropertyId::kP11, step, fmt::format("{} with {}", error_case.function, error_case.name),
-                   hip::status_name(error_case.expected), hip::status_name(status)});
+void detect_p11(std::size_t step, const ErrorCase& error_case, int status, const std::string& changed,
+                Violations& found) {
+  const std::string where = fmt::format("{} with {}", error_case.function, error_case.name);
+  if (status != error_case.expected)
+    found.push_back({PropertyId::kP11, step, where, hip::status_name(error_case.expected), hip::status_name(status)});
+  if (!changed.empty()) found.push_back({PropertyId::kP11, step, where, "unchanged", "changed " + changed});
 }
 
 }  // namespace verify

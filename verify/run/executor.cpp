@@ -16,6 +16,7 @@
 #include "verify/program/threads.h"
 #include "verify/run/family_run.h"
 #include "verify/run/race_words.h"
+#include "verify/run/refusals.h"
 #include "verify/run/run.h"
 #include "verify/run/threads.h"
 
@@ -291,6 +292,7 @@ class Steps {
 
   StepStatus command(const Command& command) {
     const std::uint64_t fired = run_.interposer.fired(), below = run_.platform.failed_below();
+    Refusal refusal(run_, command);
     StepStatus status = attempt(command);
     const bool failed_below = run_.platform.failed_below() != below;
     if (run_.interposer.fired() != fired) {
@@ -300,6 +302,7 @@ class Steps {
       status = until_it_succeeds(command, std::move(status));
     }
     run_.captures.ran(command, status, run_.interposer.fired() != fired || failed_below);
+    refusal.check(command, status);
     return status;
   }
 

@@ -258,6 +258,7 @@ class Page {
     if (deviation->answer == kAnswerCrash) return "crashes";
     if (deviation->answer == kAnswerHang) return "hangs";
     if (deviation->answer == kAnswerUndefined) return "undefined";
+    if (deviation->answer == kAnswerChanges) return "refused, but changed";
     std::string text = hip::status_name(deviation->answer);
     if (deviation->last_error != deviation->answer) {
       text += fmt::format(", last error {}", hip::status_name(deviation->last_error));

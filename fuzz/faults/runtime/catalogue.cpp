@@ -9,7 +9,7 @@ std::span<const RuntimeFault> runtime_faults() {
     std::vector<RuntimeFault> all;
     for (const auto list :
          {ownership_faults, isolation_faults, updates_faults, edges_faults, waits_faults, captures_faults, lives_faults,
-          stream_memory_faults, setters_faults, captured_nodes_faults}) {
+          stream_memory_faults, setters_faults, captured_nodes_faults, refusals_faults}) {
       const std::vector<RuntimeFault> some = list();
       all.insert(all.end(), some.begin(), some.end());
     }

@@ -1,0 +1,128 @@
+// U31, U32, U33 and U34: runtimes that change something although they refuse a call. No report names them: each is the
+// order of checks and assignments that a reader finds in runtimes' sources.
+//
+// U31. The author believed: a setter's checks may come behind its assignments, because its caller stops at an error.
+// The mistake: a memset node then has the parameters that were refused. P11.
+//
+// U32. The author wrote a loop that checks an edge and adds it. The mistake: where the second edge is refused, the
+// first one is there. P11.
+//
+// U33. The author believed: a stream that begins a capture has none. The mistake: a second begin is refused and has
+// ended the first capture. P4, P7, P11.
+//
+// U34. The author wrote a loop that compares a node and updates it. The mistake: an update that is refused has updated
+// the nodes before the one that differs. P4.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "fuzz/faults/runtime/faults.h"
+#include "fuzz/faults/runtime/queries.h"
+
+namespace fuzz {
+
+namespace {
+
+class StoresBeforeItChecks final : public hip::ApiLayer {
+  using Self = StoresBeforeItChecks;
+
+  void start() override {
+    refused_.clear();
+    replace().hipGraphMemsetNodeSetParams = set;
+    replace().hipGraphMemsetNodeGetParams = get;
+  }
+
+  static hipError_t set(hipGraphNode_t node, const hipMemsetParams* params) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphMemsetNodeSetParams(node, params);
+    self.refused_.erase(node);
+    if (status != hipSuccess && params != nullptr) self.refused_[node] = *params;
+    return status;
+  }
+  static hipError_t get(hipGraphNode_t node, hipMemsetParams* params) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphMemsetNodeGetParams(node, params);
+    const auto refused = self.refused_.find(node);
+    if (status == hipSuccess && refused != self.refused_.end()) *params = refused->second;
+    return status;
+  }
+
+  std::map<hipGraphNode_t, hipMemsetParams> refused_;
+};
+
+class AddsEdgesOneByOne final : public hip::ApiLayer {
+  using Self = AddsEdgesOneByOne;
+
+  void start() override { replace().hipGraphAddDependencies = add; }
+
+  static hipError_t add(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to, std::size_t count) {
+    const hip::Api& hip = current<Self>().inner();
+    if (from == nullptr || to == nullptr || count == 0) return hip.hipGraphAddDependencies(graph, from, to, count);
+    hipError_t status = hipSuccess;
+    for (std::size_t i = 0; i < count && status == hipSuccess; ++i)
+      status = hip.hipGraphAddDependencies(graph, from + i, to + i, 1);
+    return status;
+  }
+};
+
+class EndsTheFirstCapture final : public hip::ApiLayer {
+  using Self = EndsTheFirstCapture;
+
+  void start() override { replace().hipStreamBeginCapture = begin; }
+
+  static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode) {
+    const hip::Api& hip = current<Self>().inner();
+    const bool captured = stream != nullptr && captures(hip, stream);
+    const hipError_t status = hip.hipStreamBeginCapture(stream, mode);
+    hipGraph_t graph = nullptr;
+    if (captured && status != hipSuccess && hip.hipStreamEndCapture(stream, &graph) == hipSuccess)
+      static_cast<void>(hip.hipGraphDestroy(graph));
+    return status;
+  }
+};
+
+class UpdatesUpToTheDifference final : public hip::ApiLayer {
+  using Self = UpdatesUpToTheDifference;
+
+  void start() override {
+    nodes_.clear();
+    replace().hipGraphInstantiate = instantiate;
+    replace().hipGraphExecUpdate = update;
+  }
+
+  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
+                                std::size_t bytes) {
+    Self& self = current<Self>();
+    const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
+    if (status == hipSuccess) self.nodes_[*exec] = nodes_of(self.inner(), graph);
+    return status;
+  }
+  static hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* node,
+                           hipGraphExecUpdateResult* result) {
+    Self& self = current<Self>();
+    const hip::Api& hip = self.inner();
+    const hipError_t status = hip.hipGraphExecUpdate(exec, graph, node, result);
+    if (status != hipErrorGraphExecUpdateFailure) return status;
+    const std::vector<hipGraphNode_t> to = nodes_of(hip, graph), &from = self.nodes_[exec];
+    for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+      hipKernelNodeParams params{};
+      if (!has_type(hip, from[i], hipGraphNodeTypeKernel) || !has_type(hip, to[i], hipGraphNodeTypeKernel)) break;
+      if (hip.hipGraphKernelNodeGetParams(to[i], &params) != hipSuccess || params.kernelParams == nullptr) break;
+      static_cast<void>(hip.hipGraphExecKernelNodeSetParams(exec, from[i], &params));
+    }
+    return status;
+  }
+
+  std::map<hipGraphExec_t, std::vector<hipGraphNode_t>> nodes_;
+};
+
+}  // namespace
+
+std::vector<RuntimeFault> refusals_faults() {
+  return {{"U31", layer_factory<StoresBeforeItChecks>()},
+          {"U32", layer_factory<AddsEdgesOneByOne>()},
+          {"U33", layer_factory<EndsTheFirstCapture>()},
+          {"U34", layer_factory<UpdatesUpToTheDifference>()}};
+}
+
+}  // namespace fuzz
