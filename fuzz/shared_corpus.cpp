@@ -81,7 +81,7 @@ bool SharedCorpus::offer(const verify::Program& program, const Signature& noted)
   Yield& yield = yields_[way_];
   yield.fresh = yield.fresh * kFade + static_cast<double>(fresh);
   yield.seconds = yield.seconds * kFade + seconds_since(drawn_ns_);
-  if (fresh == 0 || !verify::foreign_kernels_of(program).empty()) return false;
+  if (fresh == 0 || !verify::code_objects_of(program).empty()) return false;
   has_entries_ = true;
   met_by_entries_.add(program, signature);
   known_.insert(entry_name(program) + ".program");
@@ -95,7 +95,7 @@ void SharedCorpus::read(const std::string& path, News& news) {
   hip::Result<verify::Program> program = load_program(path);
   if (!program) return news.problems.push_back(program.error().message);
   if (is_damaged(path, program.value())) return news.problems.push_back(path + " is not what its name says");
-  if (!verify::foreign_kernels_of(program.value()).empty()) return;
+  if (!verify::code_objects_of(program.value()).empty()) return;
   const Signature signature = guide_.empty() ? Signature() : signature_noted_in(path, guide_);
   met_.add(program.value(), signature);
   if (met_by_entries_.add(program.value(), signature) == 0) return;

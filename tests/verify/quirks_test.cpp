@@ -374,6 +374,37 @@ TEST(Quirks, APatchOfNodesWithoutHandlesInstantiates) {
   }
 }
 
+TEST(Quirks, PatchInstantiatesAgainWhereAKernelIsOpaque) {
+  const Quirk crashes = made_up("op=instantiate failing_below=signal", "crash");
+  const QuirkSet quirks("7.2", {&crashes, 1});
+  for (const auto& [opaque, triggered] : {std::pair{"", 0U}, {" opaque", 1U}}) {
+    const Program program =
+        program_of("buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1" + std::string(opaque) +
+                   "\ninstantiate e0 g0\nfail_below 1 signal\nmove b0\npatch e0\n");
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << opaque;
+  }
+}
+
+// A launch of a node that was set in place while it was disabled, and not since.
+TEST(Quirks, ANodeThatWasSetWhileItWasDisabledIsToldByTheLaunchThatRunsIt) {
+  const Quirk lost = made_up("op=launch set_while_disabled>0", "bytes");
+  const QuirkSet quirks("7.2", {&lost, 1});
+  const std::string set = "set e0.n0 kernel inplace_u32 data=b0+0 n=4 k=2\n";
+  for (const auto& [commands, triggered] : {std::pair{"disable e0.n0\n" + set + "enable e0.n0\n", 1U},
+                                            {"disable e0.n0\nupdate e0 g0\nenable e0.n0\n", 1U},
+                                            {"disable e0.n0\nmove b0\npatch e0\nenable e0.n0\n", 1U},
+                                            {"disable e0.n0\n" + set, 0U},
+                                            {"disable e0.n0\n" + set + "enable e0.n0\n" + set, 0U},
+                                            {"disable e0.n0\nenable e0.n0\n" + set, 0U}}) {
+    const Program program = program_of(
+        "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\n"
+        "instantiate e0 g0\n" +
+        commands + "launch e0 s0\n");
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kPatch), triggered) << commands;
+    EXPECT_EQ(triggers_in(program, quirks, StrategyKind::kRebuild), 0U) << commands;
+  }
+}
+
 TEST(Quirks, ACaptureCountsAsBlockingWhereABlockingStreamTakesPart) {
   const Quirk refuses = made_up("op=malloc_async capturing=0 blocking_captures>0", "status=900");
   const QuirkSet quirks("7.2", {&refuses, 1});

@@ -273,7 +273,8 @@ hip::Status BufferMemory::declare_variable(Id buffer, std::uint64_t bytes, const
   std::size_t size = 0;
   const hipError_t code = platform_.api().hipModuleGetGlobal(&found, &size, loaded, name.c_str());
   if (hip::Status s = status_of(code, "hipModuleGetGlobal"); !s) return s;
-  if (size < bytes) return hip::Error{hipErrorInvalidSymbol, fmt::format("a variable has {} bytes", size)};
+  if (size < bytes)
+    return hip::Error{hipErrorInvalidSymbol, fmt::format("{} has {} bytes and not {}", name, size, bytes)};
   places_[buffer] = {bytes, bytes, {}, true, nullptr, module};
   settle(buffer, note_in_script(found, scripted));
   return {};

@@ -52,7 +52,7 @@ class BufferMemory {
   // The first `bytes` bytes of the platform's n-th variable of device code, which has to exist. Never moved or freed.
   hip::Status declare_symbol(Id buffer, std::uint64_t bytes, std::uint32_t n);
   // The first bytes of a variable of a module, until module_gone(). Its contents stay.
-  static constexpr Id kOfCodeObject = kMaxId + 1;  // the module, where that is none of the program's
+  static constexpr Id kOfCodeObject = kMaxId + 1;  // stands for a module that the program does not load itself
   hip::Status declare_variable(Id buffer, std::uint64_t bytes, const std::string& name, Id module, hipModule_t loaded);
   void module_gone(Id module);
   hip::Status move(const std::vector<BufferMove>& moves);

@@ -245,7 +245,7 @@ std::optional<NodeParams> ParamsGenerator::peer_copy(PeerCopy form) {
   std::vector<Id> ends = usable_;
   std::erase_if(ends, [this](Id id) {
     const BufferState& buffer = *state_.buffer(id);
-    return buffer.memory != MemoryKind::kDevice || buffer.graph || buffer.symbol;
+    return buffer.memory != MemoryKind::kDevice || buffer.graph || buffer.is_variable();
   });
   if (ends.empty()) return {};
   const Id dst = ends[choices_.below(ends.size())];

@@ -38,7 +38,7 @@ struct BufferState {
   std::optional<Id> freed_on = {};  // the stream that was told to free it
   // Streams that ROCm/clr treats as ordered behind the free on `freed_on` (MemoryTimestamp::AddSafeStream).
   std::set<Id> given_again_on = {};
-  // It stays where it is while the code that it is of is there.
+  // A variable stays in its place until its module is unloaded.
   [[nodiscard]] bool is_variable() const { return symbol || variable; }
   // The runtime chooses its address.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }

@@ -43,7 +43,8 @@ class EventEmitter {
     if (const std::optional<Below> call = state.parts().failing_below) {
       set(k_failing_below, *call);
       set(k_null_stream_new, std::ranges::all_of(state.buffers(), [](const auto& entry) {
-            return entry.second.runtime_places() || entry.second.memory != MemoryKind::kDevice;
+            const BufferState& buffer = entry.second;  // a foreign variable keeps its contents
+            return buffer.runtime_places() || buffer.variable || buffer.memory != MemoryKind::kDevice;
           }));
     }
     set(k_open_captures, state.captures().size());

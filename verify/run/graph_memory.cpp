@@ -42,6 +42,7 @@ void GraphMemory::show_live() {
 }
 
 bool GraphMemory::frees_where_it_was(const ExecObject& exec) const {
+  if (!exec.recording.has_memory_nodes()) return false;
   std::set<Id> own;
   return std::ranges::any_of(exec.recording.nodes(), [&](const hip::RecordedNode& node) {
     if (const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record)) own.insert(memory->buffer);

@@ -27,7 +27,7 @@ static Reason check_symbol(const State& state, const DeclareBuffer& c) {
 
 static Reason check_foreign_variable(const State& state, const DeclareBuffer& c) {
   if (!c.variable) return {};
-  if (c.symbol || c.memory != MemoryKind::kDevice) return "a variable of a code object is no other memory";
+  if (c.symbol || c.memory != MemoryKind::kDevice) return "a variable of a code object takes no symbol= and no memory=";
   for (const auto& [id, buffer] : state.buffers()) {
     if (buffer.variable == c.variable) return fmt::format("b{} is that variable already", id);
   }

@@ -26,6 +26,7 @@ static bool swaps_disabled(const ExecState& exec) {
   });
 }
 
+// Whether the node was disabled when it was last set in place.
 static bool set_while_disabled(const NodeState& node) {
   const bool has_packets =
       std::holds_alternative<KernelParams>(node.params) || std::holds_alternative<CopyParams>(node.params);
@@ -48,7 +49,8 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   out.set(k_nodes_off_graph_device, nodes_off_device_in(out.state, exec->graph, home, home, stabilised));
   out.set(k_stream_off_graph_device, device != home);
   out.set(k_disabled_swapped, swaps_disabled(*exec));
-  out.set(k_set_while_disabled, std::ranges::count_if(exec->graph.nodes, set_while_disabled));
+  const bool in_place = out.strategy != StrategyKind::kRebuild && out.strategy != StrategyKind::kStabilise;
+  if (in_place) out.set(k_set_while_disabled, std::ranges::count_if(exec->graph.nodes, set_while_disabled));
   if (!out.state.idle()) {
     out.set(k_meets_earlier_work, out.state.parts().streams.unordered_conflict(exec->graph.ranges(), {}));
   }
@@ -65,9 +67,15 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   return out.whole(exec->graph);
 }
 
-// Whether nodes of the executable graph cannot be set, because their handles are gone: `patch` records it again.
-static bool lost_handles(const State& state, Id exec) {
-  return !state.exec(exec)->gone.empty() || state.missing_origin(exec);
+// Whether `patch` records the executable graph again: handles of its nodes are gone, or it is not known where a kernel
+// has its pointers.
+static bool recorded_again(const State& state, Id exec) {
+  const auto opaque = [](const NodeState& node) {
+    const auto* kernel = std::get_if<KernelParams>(&node.params);
+    return kernel != nullptr && kernel->opaque;
+  };
+  const ExecState& state_of = *state.exec(exec);
+  return !state_of.gone.empty() || state.missing_origin(exec) || std::ranges::any_of(state_of.graph.nodes, opaque);
 }
 
 bool describe_events(EventEmitter& out, const Patch& c) {
@@ -75,7 +83,8 @@ bool describe_events(EventEmitter& out, const Patch& c) {
   out.set(k_edges_taken, graph->edges_taken);
   const auto whole = [&](Op) { return out.whole(*graph); };
   if (out.in_each_way("patch", whole)) return true;
-  if (out.strategy != StrategyKind::kPatch || c.target != Target::kExec || !lost_handles(out.state, c.id)) return false;
+  if (out.strategy != StrategyKind::kPatch || c.target != Target::kExec || !recorded_again(out.state, c.id))
+    return false;
   return std::ranges::any_of(std::array{Op("add"), Op("instantiate")}, [&](Op op) {
     out.set_op(op);
     return whole(op);

@@ -137,9 +137,7 @@ void add_child(const StateParts& parts, CaptureState& capture, const ExecState& 
   node.child = std::make_shared<const GraphState>(exec.graph);
   node.ranges = exec.graph.ranges();
   parts.memory.note_addresses(capture.graph, node);
-  capture.graph.depth = std::max(capture.graph.depth, exec.graph.depth + 1);
-  capture.graph.instances += 1 + exec.graph.instances;
-  capture.graph.has_events = capture.graph.has_events || exec.graph.has_events;
+  count_node(capture.graph, node);
 }
 
 void allocate_and_free(MemoryState& memory, const ExecState& exec) {

@@ -7,6 +7,7 @@ bool describe_events(EventEmitter& out, const MallocAsync& c) {
   if (c.by_hand) return out.added_to_capture(c.stream, MemoryAllocParams{c.buffer, c.bytes});
   out.set_op("malloc_async");
   out.stream(c.stream);
+  out.set(k_from_pool, c.pool.has_value());
   out.set(k_fits, out.state.parts().memory.room_for(c.bytes) != Room::kNone);
   const auto given_again = [&](bool allocated_here) {
     return std::ranges::count_if(out.state.buffers(), [&](const auto& entry) {
