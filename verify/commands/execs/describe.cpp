@@ -103,6 +103,7 @@ bool describe_events(EventEmitter& out, const Update& c) {
   out.set(k_captured_off_first_device, graph->device != 0);
   out.set(k_captured_off_first_device_differs, graph->device != exec->graph.device);
   out.about(*graph);
+  out.set(k_disabled_nodes, static_cast<std::int64_t>(exec->graph.disabled().size()));
   return out.in_each_way("update", [&](Op) { return out.emit() || out.pairs(*graph, &exec->graph, 0); });
 }
 
