@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "releases.h"
+#include "verify/errors/error_cases.h"
 #include "verify/generate/generator.h"
 
 namespace verify {
@@ -291,6 +294,25 @@ TEST(Quirks, ANodeThatIsAddedByHandInACaptureIsAddedAndNotCaptured) {
     EXPECT_EQ(triggered(own + "0", "", first + "free_async b3 s1 by_hand"), by_hand);
     EXPECT_NE(triggered(own + "1", "", first + "free_async b3 s1 by_hand"), by_hand);
   }
+}
+
+// A refused call that leaves a node, one that takes edges and the other wrong answers are quirks of their own.
+TEST(Quirks, ABadCallIsExplainedByWhatItsRefusalChanges) {
+  const QuirkSet known("7.2");
+  std::map<int, std::set<std::string_view>> explained;
+  for (const ErrorDeviation& each : error_deviations()) {
+    if (each.release != "7.2") continue;
+    const Program program = program_of("bad " + std::string(each.function) + " " + std::string(each.name) + "\n");
+    const Quirk* quirk = known.explain(program, StrategyKind::kPatch, {0, Effect::kStatus, hipSuccess});
+    explained[each.answer].insert(quirk == nullptr ? "" : quirk->id);
+  }
+  const auto leaves = explained[kAnswerLeavesNode], takes = explained[kAnswerTakesEdges];
+  EXPECT_EQ(leaves.size(), 1U);
+  EXPECT_EQ(takes.size(), 1U);
+  EXPECT_NE(leaves, takes);
+  for (const auto& quirks : {leaves, takes, explained[hipSuccess]}) EXPECT_FALSE(quirks.contains(""));
+  EXPECT_FALSE(explained[hipSuccess].contains(*leaves.begin()));
+  EXPECT_FALSE(explained[hipSuccess].contains(*takes.begin()));
 }
 
 TEST(Quirks, AGraphOfFreeNodesAllocatesNothing) {

@@ -258,7 +258,8 @@ class Page {
     if (deviation->answer == kAnswerCrash) return "crashes";
     if (deviation->answer == kAnswerHang) return "hangs";
     if (deviation->answer == kAnswerUndefined) return "undefined";
-    if (deviation->answer == kAnswerChanges) return "refused, but changed";
+    if (deviation->answer == kAnswerLeavesNode) return "refused, but leaves the node";
+    if (deviation->answer == kAnswerTakesEdges) return "refused, but takes edges";
     std::string text = hip::status_name(deviation->answer);
     if (deviation->last_error != deviation->answer) {
       text += fmt::format(", last error {}", hip::status_name(deviation->last_error));

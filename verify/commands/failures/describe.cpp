@@ -11,8 +11,11 @@ bool describe_events(EventEmitter& out, const BadCall& c) {
   out.set(k_handle_gone, c.error_case.starts_with("gone"));
   if (out.emit()) return true;
   for (std::size_t release = 0; release < hip::kReleaseNames.size(); ++release) {
-    if (find_error_deviation(hip::kReleaseNames[release], c.function, c.error_case) == nullptr) continue;
+    const ErrorDeviation* deviation = find_error_deviation(hip::kReleaseNames[release], c.function, c.error_case);
+    if (deviation == nullptr) continue;
     out.set(k_deviates_on, release);
+    out.set(k_refusal_leaves_node, deviation->answer == kAnswerLeavesNode);
+    out.set(k_refusal_takes_edges, deviation->answer == kAnswerTakesEdges);
     if (out.emit()) return true;
   }
   return false;

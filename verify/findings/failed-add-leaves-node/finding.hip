@@ -14,11 +14,13 @@ int main() {
   MUST(hipGraphAddEmptyNode(&foreign, other, nullptr, 0));
   void* arguments[] = {&counter};
   const hipKernelNodeParams params = one_thread(reinterpret_cast<const void*>(count), arguments);
-  const hipGraphNode_t twice[] = {first, first}, mixed[] = {first, foreign};
+  const hipGraphNode_t twice[] = {first, first}, mixed[] = {first, foreign}, missing[] = {nullptr};
   check("adding with a dependency twice", hipErrorInvalidValue,
         hipGraphAddKernelNode(&added, graph, twice, 2, &params));
   check("adding with a foreign dependency", hipErrorInvalidValue,
         hipGraphAddKernelNode(&added, graph, mixed, 2, &params));
+  check("adding with a null dependency", hipErrorInvalidValue,
+        hipGraphAddKernelNode(&added, graph, missing, 1, &params));
   size_t nodes = 0, edges = 0;
   MUST(hipGraphGetNodes(graph, nullptr, &nodes));
   MUST(hipGraphGetEdges(graph, nullptr, nullptr, &edges));
