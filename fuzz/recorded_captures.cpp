@@ -75,6 +75,7 @@ void RecordedCaptures::begin(LogWords& words) {
     text += fmt::format(" into={}{}{}", capture.name, after.empty() ? "" : " after=", names(after));
   }
   capture.behind[stream] = std::move(after);
+  if (!any()) out_.text.captures_begin();
   out_.text.say(std::move(text));
   streams_[stream] = stream;
   open_[stream] = std::move(capture);

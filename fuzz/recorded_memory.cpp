@@ -24,12 +24,16 @@ void RecordedMemory::line(const std::string& verb, LogWords& words) {
 
 // ---- memory that begins and ends
 
+// Memory of a graph that a node freed, and variables of a module that was unloaded, are still listed.
+void RecordedMemory::place(std::uint64_t address, const RecordedObjects::Buffer& buffer) {
+  auto& buffers = out_.objects.buffers;
+  buffers.erase(buffers.lower_bound(address), buffers.lower_bound(address + std::max<std::uint64_t>(buffer.bytes, 1)));
+  buffers[address] = buffer;
+}
+
 std::string RecordedMemory::declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph,
                                     std::uint64_t room) {
-  auto& buffers = out_.objects.buffers;
-  // Memory of a graph that a node freed is still listed.
-  buffers.erase(buffers.lower_bound(address), buffers.lower_bound(address + std::max<std::uint64_t>(bytes, 1)));
-  buffers[address] = {next_, bytes, of_graph};
+  place(address, {next_, bytes, of_graph});
   if (of_graph) fresh_[next_] = bytes;
   return fmt::format("buffer b{} {}{}", next_++, bytes + room, kind == "device" ? "" : " memory=" + kind);
 }
@@ -43,7 +47,7 @@ void RecordedMemory::allocate(LogWords& words) {
   captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
 }
 
-// A variable of the project's code object is 0 at first; what others are, their code objects say.
+// A variable of the project's code object is 0 at first. The code object says what another variable holds.
 void RecordedMemory::variable(LogWords& words) {
   constexpr std::string_view kOwn = "hg_symbol";
   const std::uint64_t address = words.number(), bytes = words.number();
@@ -54,14 +58,13 @@ void RecordedMemory::variable(LogWords& words) {
   const std::string how = own ? fmt::format("symbol={} module={}", name.substr(kOwn.size()), module)
                               : fmt::format("variable={}@{}", name, code);
   const auto [known, fresh] = variables_.try_emplace(how, next_);
-  if (!fresh) {
-    out_.objects.buffers[address] = {known->second, bytes};
-    return;
-  }
+  if (!fresh) return place(address, {known->second, bytes});
   std::string text = declare("device", address, bytes) + " " + how;
   if (!own) return captures_.any() ? out_.text.say_first(std::move(text)) : out_.text.say(std::move(text));
+  std::string zeros = fmt::format("write b{} at=0 hex={}", known->second, std::string(2 * bytes, '0'));
+  if (captures_.any()) return out_.text.say_before_captures("module " + module, {std::move(text), std::move(zeros)});
   out_.text.say(std::move(text));
-  out_.text.say(fmt::format("write b{} at=0 hex={}", known->second, std::string(2 * bytes, '0')));
+  out_.text.say(std::move(zeros));
 }
 
 void RecordedMemory::allocate_async(LogWords& words) {

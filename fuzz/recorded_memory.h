@@ -40,6 +40,7 @@ class RecordedMemory {
   [[nodiscard]] const Buffers& found_unfilled() const { return found_unfilled_; }
 
  private:
+  void place(std::uint64_t address, const RecordedObjects::Buffer& buffer);
   std::string declare(const std::string& kind, std::uint64_t address, std::uint64_t bytes, bool of_graph = false,
                       std::uint64_t room = 0);
   void allocate(LogWords& words);

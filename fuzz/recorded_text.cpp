@@ -18,6 +18,17 @@ void ProgramText::say_what_waits() {
   later_.clear();
 }
 
+void ProgramText::say_before_captures(const std::string& module, const std::vector<std::string>& texts) {
+  const auto begin = body_.begin() + static_cast<std::ptrdiff_t>(captures_);
+  const auto loaded = std::ranges::find(begin, body_.end(), module, &Line::text);
+  if (loaded != body_.end()) {
+    std::rotate(begin, loaded, loaded + 1);
+    ++captures_;
+  }
+  for (const std::string& text : texts)
+    body_.insert(body_.begin() + static_cast<std::ptrdiff_t>(captures_++), {text, {}});
+}
+
 void ProgramText::note(const std::string& why) {
   ++not_recorded_[why];
   say("# not recorded: " + why);

@@ -22,6 +22,10 @@ class ProgramText {
     later_.push_back({std::move(text), read});
   }
   void say_what_waits();
+  // The next line begins the first of the captures that are open.
+  void captures_begin() { captures_ = body_.size(); }
+  // Adds lines before the first open capture, behind the line `module`, which is moved there if it stands in a capture.
+  void say_before_captures(const std::string& module, const std::vector<std::string>& texts);
   void note(const std::string& why);
   RecordedProgram finish(const std::vector<std::string>& header, const verify::Environment& environment) &&;
 
@@ -34,6 +38,7 @@ class ProgramText {
   void drop_what_may_not_stand();
 
   std::vector<Line> lines_, body_, later_;  // finish() joins them
+  std::size_t captures_ = 0;                // where in body_ the first open capture begins
   std::map<std::string, std::size_t> not_recorded_;
 };
 

@@ -17,15 +17,6 @@
 namespace fuzz {
 namespace {
 
-// The project's own code object, whose kernels a program may name, as the recorder spells it.
-std::string own_code_object() {
-#ifdef HGCHECK_HAVE_DEVICE_KERNELS
-  const hip::Result<std::span<const std::byte>> elf = hip::code_object::find_code_object(hg::device_code_object());
-  if (elf) return fmt::format("{:016x}", hip::recorder::hash_of(elf.value()));
-#endif
-  return "none";
-}
-
 std::vector<std::byte> bytes_of(const std::string& hex) {
   std::vector<std::byte> bytes(hex.size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -37,6 +28,14 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
 }
 
 }  // namespace
+
+std::string own_code_object() {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  const hip::Result<std::span<const std::byte>> elf = hip::code_object::find_code_object(hg::device_code_object());
+  if (elf) return fmt::format("{:016x}", hip::recorder::hash_of(elf.value()));
+#endif
+  return "none";
+}
 
 const std::pair<const std::uint64_t, RecordedObjects::Buffer>* RecordedObjects::buffer_at(std::uint64_t address) const {
   auto after = buffers.upper_bound(address);

@@ -108,6 +108,9 @@ struct Copy3d {
 // "h2d" and so on for HIP's numbers; "default" for any other number.
 const char* copy_kind(std::uint64_t kind);
 
+// The project's own code object, whose kernels a program may name, as the recorder spells it.
+std::string own_code_object();
+
 class WorkReader {
  public:
   // `note` is called for each point in which the program differs from the log. `objects` outlives the reader.

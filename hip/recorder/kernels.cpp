@@ -1,9 +1,12 @@
 #include "hip/recorder/kernels.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "hip/code_object/code_object.h"
@@ -29,6 +32,7 @@ struct Variable {
   std::string name;
   std::size_t bytes = 0;
   const CodeObject* object = nullptr;
+  std::map<const void*, pid_t> said{};  // addresses -> the process whose log has the variable there
 };
 
 // Never destroyed: programs call HIP while they end.
@@ -147,7 +151,9 @@ void variable_found(const void* address, std::size_t bytes, hipModule_t module, 
 void symbol_found(const void* address, const void* symbol) {
   const hip::sync::LockGuard lock(known().mutex);
   const auto found = known().symbols.find(symbol);
-  if (found != known().symbols.end()) say_variable(address, found->second, nullptr);
+  if (found == known().symbols.end()) return;
+  const pid_t process = getpid();
+  if (std::exchange(found->second.said[address], process) != process) say_variable(address, found->second, nullptr);
 }
 void* symbol_at(const void* symbol, std::size_t offset) {
   symbol_found(symbol, symbol);

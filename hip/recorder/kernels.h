@@ -20,8 +20,9 @@ void function_registered(void** handle, const void* host_function, const char* n
 void variable_registered(void** handle, const void* symbol, const char* name, std::size_t bytes);
 // Logs that the variable is at this address: "variable ADDRESS BYTES NAME CODE_OBJECT MODULE".
 void variable_found(const void* address, std::size_t bytes, hipModule_t module, const char* name);
+// Says a registered variable once for each address: a thread that names it again does not make it.
 void symbol_found(const void* address, const void* symbol);
-// Where a copy to or from a symbol begins. The log has the symbol for an address of the variable.
+// Where a copy to or from a symbol begins. The log names the variable by its host symbol.
 void* symbol_at(const void* symbol, std::size_t offset);
 
 // Writes the kernel of a launch: " NAME CODE_OBJECT MODULE params|extra ARGUMENTS", or without arguments where there is

@@ -8,6 +8,8 @@
 
 #include "fuzz/recorded_program.h"
 #include "fuzz/recorded_threads.h"
+#include "fuzz/recorded_work.h"
+#include "verify/language/foreign_kernels.h"
 
 namespace {
 
@@ -174,6 +176,13 @@ TEST(ThreadsOfLog, OnlyTheLinesThatTheCaptureNeedsComeBeforeIt) {
                        "@ 1 work b0 empty", "@ 2 graph c1", "graph 900", "endcapture a0 d0", "@ 1 endcapture b0 d1"}),
               ElementsAre("graph 900", "capture a0 1", "graph c0", "gone graph 900", "graph 900", "endcapture a0 d0",
                           "capture b0 1", "work b0 empty", "endcapture b0 d1", "graph c1"));
+}
+
+TEST(ThreadsOfLog, AVariableThatAHeldLineNamesFirstComesWithoutTheWorkBehindIt) {
+  const Lines log = {"capture a0 1", "variable 5000 10 w - 0", "copied 5000 7000 10 1 0 =01",
+                     "work a0 copy 5000 b000 10 3", "endcapture a0 d0"};
+  EXPECT_THAT(ordered({log[0], "@ 1 " + log[1], "@ 1 " + log[2], log[3], log[4]}),
+              ElementsAre(log[0], log[1], log[3], log[4], log[2]));
 }
 
 TEST(ThreadsOfLog, AHeldLineBringsWhatItNeedsOfOtherThreads) {
@@ -456,6 +465,24 @@ TEST(ProgramOfLog, WorkOfACaptureThatIsNotKeptIsLeftOut) {
       ElementsAre("event v0", "# not recorded: a capture into a graph that was not recorded", lost, lost, lost, lost,
                   lost, lost, "on s0" + kFilled, "# not recorded: the end of a capture that was not recorded",
                   "on s2" + kFilled, "wait s2 v0"));
+}
+
+TEST(ProgramOfLog, AVariableOfAModuleBeginsBeforeTheCaptureInWhichItIsFirstNamed) {
+  const std::string load = "module c0 " + fuzz::own_code_object(), variable = "variable c000 10 hg_symbol1 - c0";
+  const std::string begin = "capture a0 2", end = "endcapture a0 d0", fill = "work a0 fill c000 0 1 10 1 0";
+  const auto has_it_first =
+      ElementsAre("module m0", "buffer b1 16 symbol=1 module=m0", "write b1 at=0 hex=" + std::string(32, '0'),
+                  "capture s1 mode=relaxed", "on s1 memset dst=b1+0 value=0 element=1 width=16", "endcapture s1 g0");
+  EXPECT_THAT(commands_of({load, begin, variable, fill, end}), has_it_first);
+  EXPECT_THAT(commands_of({begin, load, variable, fill, end}), has_it_first);
+}
+
+TEST(ProgramOfLog, AVariableAtANewAddressTakesThePlaceOfMemoryThere) {
+  verify::know_code_object({"00000000000000ab", {}, {}});
+  const auto at = [](const std::string& address) { return "variable " + address + " 20 w 00000000000000ab 0"; };
+  EXPECT_THAT(commands_of({at("8000"), "alloc device c010 10", at("c000"), "work a0 fill c010 0 1 10 1 0"}),
+              ElementsAre("buffer b1 32 variable=w@00000000000000ab", "buffer b2 16",
+                          "on s1 memset dst=b1+16 value=0 element=1 width=16"));
 }
 
 TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNames) {

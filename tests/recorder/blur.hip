@@ -2,7 +2,7 @@
 //
 //   blur [STEPS]
 // Kernels of two dimensions, a struct by value that holds a pointer and numbers, a pointer that may be null, dynamic
-// shared memory. Prints a sum of what it computed.
+// shared memory, a managed variable. Prints a sum of what it computed.
 #include <hip/hip_runtime.h>
 
 #include <cstdint>
@@ -20,6 +20,8 @@
 
 constexpr unsigned kWidth = 40, kHeight = 24;
 constexpr size_t kPixels = kWidth * kHeight, kBytes = kPixels * sizeof(float);
+
+__managed__ float brightness = 1.0F;
 
 struct Image {
   float* pixels;
@@ -108,6 +110,7 @@ int main(int argc, char** argv) {
   HIP(hipStreamSynchronize(stream));
   HIP(hipMemcpy(rows.data(), sums, kHeight * sizeof(float), hipMemcpyDeviceToHost));
   for (const float row : rows) total += row;
+  total *= brightness;
   std::printf("blur %.3f\n", total);
 
   HIP(hipGraphExecDestroy(replay));

@@ -9,8 +9,11 @@ not. BLUR is a program with kernels of its own, ANEW one that captures every ste
 CAPTURING one whose threads do so at the same time, KEPT one with what is kept beside plain graphs,
 RANKS three with threads that share a device.
 """
+import collections
+import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,9 +127,10 @@ class Recorder(unittest.TestCase):
         text = self.program.read_text(encoding="utf-8")
         self.assertRegex(text, r"set e0\.n0 kernel \S+@[0-9a-f]{16} a0\.0=b\d+\+0 a0\.8=\d+ .* a2=0 "
                                r"grid=3,6,1 block=16,4,1")
-        # Nobody says which fields of a struct are pointers: the program has one comment about it, and no other.
+        # Nobody says which fields of a struct are pointers.
         self.assertEqual([line for line in text.splitlines() if "not recorded" in line],
-                         ["# not recorded: whether a0.0 of _Z4blur5ImagePKfS1_ is a pointer: it equals an address and "
+                         ["# not recorded: a-managed-variable:-work-that-names-it-is-not-recorded",
+                          "# not recorded: whether a0.0 of _Z4blur5ImagePKfS1_ is a pointer: it equals an address and "
                           "is taken for one"])
         self.replays(self.program, "--subject", "rocm-soft@7.2:patch")
         self.replays(self.program, "--subject", "model:update")
@@ -211,6 +215,14 @@ class Recorder(unittest.TestCase):
                 # Open: 7.2 poisons three of five replays where a user object is moved into a graph.
                 real = mode != "resources"
                 self.replays(self.program, "--subject", "rocm-soft@7.2:patch" if real else "model:patch")
+
+    def test_a_variable_that_the_program_registered_is_said_once_at_each_address(self):
+        library = shutil.copy(pathlib.Path(HGCHECK).parent.with_name("lib") / "libhgrecorder.so", self.folder)
+        subprocess.run([RUN, "--agent", RUNTIME, KEPT, KERNELS, "variables"], timeout=PATIENCE, check=True,
+                       stdout=subprocess.DEVNULL, env={**os.environ, "LD_PRELOAD": library})
+        log, = self.folder.glob("log.*")
+        said = collections.Counter(re.findall(r"^variable (\S+ \S+ \S+ \S+ 0)$", log.read_text("latin-1"), re.M))
+        self.assertEqual((len(said), set(said.values())), (4, {1}), said)  # weights has two addresses
 
     def test_what_could_not_be_recorded_is_said_and_shows_in_the_bytes(self):
         done = self.record(*self.watched("pitched"), status=1)
