@@ -24,13 +24,13 @@ struct ErrorCase {
 inline constexpr int kAnswerCrash = -1;
 inline constexpr int kAnswerHang = -2;
 inline constexpr int kAnswerUndefined = -3;  // the call uses memory that is not its own: anything may happen
-inline constexpr int kAnswerChanges = -4;    // refused as documented, and something has changed
+inline constexpr int kAnswerChanges = -4;    // refused as documented, and ErrorAnswer::changed is not empty
 
 struct ErrorDeviation {
   std::string_view release;
   std::string_view function;
   std::string_view name;
-  int answer = 0;      // hipError_t, kAnswerCrash, kAnswerHang or kAnswerUndefined
+  int answer = 0;      // hipError_t, or one of the answers above
   int last_error = 0;  // the status of hipGetLastError after the call
 };
 [[nodiscard]] std::span<const ErrorDeviation> error_deviations();
