@@ -314,6 +314,42 @@ TEST(P7, ARuntimeThatLetsTheDeviceBeWaitedForIsCaught) {
   EXPECT_EQ(violations_of(observation, PropertyId::kP7), 2u);  // it was not refused, and the capture is not invalid
 }
 
+// Objects are looked at before a command that is going to be refused. This runtime refuses none of the repetitions.
+TEST(P4, TheObjectsAreLookedAtBeforeOneRepetitionOfAStep) {
+  static int looks;
+  looks = 0;
+  OtherTable lenient([](hip::Api& api) {
+    api.hipDeviceSynchronize = [] { return hipSuccess; };
+    api.hipGraphExecGetFlags = [](hipGraphExec_t exec, unsigned long long* flags) {
+      ++looks;
+      return model::abi::InProcess::api().hipGraphExecGetFlags(exec, flags);
+    };
+  });
+  run_on(lenient, with_objects("graph g0\nempty g0.n0\ninstantiate e0 g0\ncapture s1\nrepeat 5 sync device"));
+  EXPECT_EQ(looks, 1);
+}
+
+TEST(P4, NodesOfAGraphThatAFailedCaptureMayHaveDestroyedAreNotAskedAbout) {
+  static bool failed;
+  static int asked;
+  failed = false, asked = 0;
+  OtherTable watched([](hip::Api& api) {
+    api.hipStreamEndCapture = [](hipStream_t stream, hipGraph_t* graph) {
+      const hipError_t status = model::abi::InProcess::api().hipStreamEndCapture(stream, graph);
+      failed = failed || status != hipSuccess;
+      return status;
+    };
+    api.hipGraphNodeGetEnabled = [](hipGraphExec_t exec, hipGraphNode_t node, unsigned* enabled) {
+      asked += failed ? 1 : 0;
+      return model::abi::InProcess::api().hipGraphNodeGetEnabled(exec, node, enabled);
+    };
+  });
+  run_on(watched, with_objects("graph g0\nmemset g0.n0 dst=b0+0 value=1 width=64\ninstantiate e0 g0\n"
+                               "capture s1 into=g0 after=n0\nquery s1\nendcapture s1 g0"));
+  EXPECT_TRUE(failed);
+  EXPECT_EQ(asked, 0);
+}
+
 // The kernel behind a refused memset is not taken for it.
 TEST(Captures, NothingIsSetInWhatWasCapturedWhereACallOfItWasRefused) {
   static int sets;

@@ -81,6 +81,10 @@ const ErrorCall* find_error_call(const ErrorCase& error_case) {
   return found == index.end() ? nullptr : found->second;
 }
 
+bool has_valid_call(std::string_view function) {
+  return std::ranges::find(kValidCalls, function, &ValidCall::function) != std::end(kValidCalls);
+}
+
 std::string describe(const ErrorAnswer& answer) {
   if (answer.kind != ErrorAnswer::Kind::kAnswered) return {};
   std::string text = hip::status_name(answer.status);

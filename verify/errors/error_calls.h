@@ -21,6 +21,9 @@ struct ErrorCall {
 // Null where the headers of this build do not declare the function.
 [[nodiscard]] const ErrorCall* find_error_call(const ErrorCase& error_case);
 
+// Whether a row gives a valid call of the function, which is made after a refused one (ErrorAnswer::changed).
+[[nodiscard]] bool has_valid_call(std::string_view function);
+
 struct ErrorAnswer {
   enum class Kind { kAnswered, kUnsupported, kUnprepared };  // no such function or variable; no scene could be made
   Kind kind = Kind::kAnswered;

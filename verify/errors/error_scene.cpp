@@ -16,10 +16,15 @@ constexpr std::uint32_t kWord = 1;  // that the memset node writes
 constexpr std::size_t kWords = 4, kRow = 8;
 constexpr std::chrono::milliseconds kLate(500), kPause(1);  // for the function of a user object
 
-hip::sync::Atomic<std::uint64_t> s_objects_gone{0};
+// How often the functions of the scenes' user objects ran. A function may run after its scene has ended, so the counts
+// outlive the scenes; the last kCounts scenes have one each.
+constexpr std::size_t kCounts = 256;
+using Count = hip::sync::Atomic<std::uint64_t>;
+std::array<Count, kCounts> s_objects_gone{};
+hip::sync::Atomic<std::size_t> s_scenes{0};
 
-void count_gone(void*) {
-  s_objects_gone.fetch_add(1);
+void count_gone(void* count) {
+  static_cast<Count*>(count)->fetch_add(1);
 }
 
 void count_nothing(void*) {}
@@ -27,7 +32,7 @@ void count_nothing(void*) {}
 }  // namespace
 
 ErrorScene::ErrorScene(const hip::Api& table, hipFunction_t kernel, const void* variable, const void* code)
-    : api(table), function(kernel), symbol(variable) {
+    : api(table), function(kernel), symbol(variable), number_(s_scenes.fetch_add(1)) {
   make_memory();
   must(api.hipStreamCreateWithFlags(&stream, hipStreamDefault));
   must(api.hipEventCreateWithFlags(&event, hipEventDisableTiming));
@@ -106,7 +111,8 @@ void ErrorScene::make_graphs() {
 
 void ErrorScene::make_optional() {
   if (api.hipUserObjectCreate != nullptr) {
-    must(api.hipUserObjectCreate(&object, nullptr, &count_gone, 1, hipUserObjectNoDestructorSync));
+    must(api.hipUserObjectCreate(&object, &s_objects_gone.at(number_ % kCounts), &count_gone, 1,
+                                 hipUserObjectNoDestructorSync));
   }
   if (api.hipGraphAddEventRecordNode != nullptr && api.hipGraphAddEventWaitNode != nullptr) {
     must(api.hipGraphCreate(&event_graph, 0));
@@ -390,6 +396,7 @@ Snapshot ErrorScene::look() const {
   seen.memory("b", b, kBytes);
   seen.memory("small", small, kSmallBytes);
   seen.memory("pinned", pinned, kBytes);
+  seen.thread();
   return seen;
 }
 
@@ -419,12 +426,13 @@ std::string ErrorScene::launch_again() {
 
 std::string ErrorScene::release_object() {
   if (object == nullptr) return {};
-  const std::uint64_t before = s_objects_gone.load();
+  const Count& gone = s_objects_gone.at(number_ % kCounts);
+  const std::uint64_t before = gone.load();
   const hipError_t released = api.hipUserObjectRelease(std::exchange(object, nullptr), 1);
   if (released != hipSuccess) return "the user object cannot be released";
-  for (std::chrono::milliseconds slept(0); slept < kLate && s_objects_gone.load() == before; slept += kPause)
+  for (std::chrono::milliseconds slept(0); slept < kLate && gone.load() == before; slept += kPause)
     hip::sync::sleep_for(kPause);
-  return s_objects_gone.load() == before + 1 ? "" : "the count of the user object";
+  return gone.load() == before + 1 ? "" : "the count of the user object";
 }
 
 Snapshot Capturing::look() const {

@@ -40,7 +40,7 @@ class ErrorScene {
   // Whether the runtime lacks a function that a call needed besides its own.
   [[nodiscard]] bool lacking() const { return lacking_; }
 
-  // The state of the objects, with the bytes of the memory.
+  // The state of the objects, with the bytes of the memory, and of the thread.
   [[nodiscard]] Snapshot look() const;
   // Launches the executable graph, and the graph, instantiated again. Says what went wrong, or nothing.
   [[nodiscard]] std::string launch_again();
@@ -224,6 +224,7 @@ class ErrorScene {
 
   friend class Capturing;
 
+  std::size_t number_;  // of this process's scenes
   hipError_t prepared_ = hipSuccess;
   std::string capture_changed_;
   bool lacking_ = false;

@@ -82,6 +82,13 @@ std::string Snapshot::parameters(hipGraphNode_t node, hipGraphNodeType type) con
     const hipError_t status = ask<&hip::Api::hipGraphEventWaitNodeGetEvent>(node, &event);
     return bits(status, event);
   }
+#if HIP_VERSION >= 60400000
+  if (type == hipGraphNodeTypeBatchMemOp) {
+    hipBatchMemOpNodeParams params{};
+    const hipError_t status = ask<&hip::Api::hipGraphBatchMemOpNodeGetParams>(node, &params);
+    return bits(status, params.ctx, params.count, params.flags);
+  }
+#endif
   return {};
 }
 
@@ -96,7 +103,7 @@ void Snapshot::graph(const std::string& name, hipGraph_t graph) {
   for (std::size_t i = 0; i < from.size(); ++i) edges.emplace_back(from[i], to[i]);
   std::ranges::sort(edges);
   note("the edges of " + name, bits(status) + bits_of_all(edges));
-  for (std::size_t i = 0; i < std::min(nodes.size(), kMostNodes); ++i) {
+  for (std::size_t i = 0; i < nodes.size() && one_more_node(); ++i) {
     hipGraphNodeType type{};
     const std::string where = "node " + std::to_string(i) + " of " + name;
     const hipError_t asked = api_.hipGraphNodeGetType(nodes[i], &type);
@@ -114,7 +121,7 @@ void Snapshot::exec(const std::string& name, hipGraphExec_t exec, const std::vec
   unsigned long long flags = 0;
   const hipError_t asked = ask<&hip::Api::hipGraphExecGetFlags>(exec, &flags);
   note("the flags of " + name, bits(asked, flags));
-  for (std::size_t i = 0; i < std::min(nodes.size(), kMostNodes); ++i) {
+  for (std::size_t i = 0; i < nodes.size() && one_more_node(); ++i) {
     hipGraphNodeType type{};
     unsigned enabled = 0;
     if (nodes[i] == nullptr || api_.hipGraphNodeGetType(nodes[i], &type) != hipSuccess) continue;
@@ -144,6 +151,17 @@ void Snapshot::memory(const std::string& name, const void* pointer, std::size_t 
   std::string value(bytes, '\0');
   const hipError_t status = api_.hipMemcpy(value.data(), pointer, bytes, hipMemcpyDeviceToHost);
   note("the bytes of " + name, bits(status) + value);
+}
+
+void Snapshot::thread() {
+  int device = 0;
+  const hipError_t status = ask<&hip::Api::hipGetDevice>(&device);
+  note("the current device", bits(status, device));
+  // The mode can only be exchanged: once to ask, once to put it back.
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  const hipError_t asked = ask<&hip::Api::hipThreadExchangeStreamCaptureMode>(&mode);
+  note("the capture mode of the thread", bits(asked, mode));
+  if (asked == hipSuccess) static_cast<void>(ask<&hip::Api::hipThreadExchangeStreamCaptureMode>(&mode));
 }
 
 std::string Snapshot::difference(const Snapshot& before, const Snapshot& after) {

@@ -2,7 +2,11 @@
 // captures and bytes. Two snapshots of the same objects show whether a refused call changed one of them (P4, P11).
 //
 // Values are compared and never shown, because they are addresses and handles. A query that fails counts as its status.
-// Not looked at: nodes of a graph behind the first kMostNodes, and kernels' arguments whose sizes are not known.
+//
+// Not looked at: the type, the parameters and the enabled state of nodes behind the first kMostNodes; arguments of
+// kernels whose sizes are not known; operations of batches; nodes that allocate, free, signal or wait for semaphores;
+// parameters in executable graphs, which HIP cannot be asked for, and the nodes of their children; events; attributes
+// of streams and memory pools.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +21,7 @@ namespace verify {
 
 class Snapshot {
  public:
-  static constexpr std::size_t kMostNodes = 48;
+  static constexpr std::size_t kMostNodes = 128;  // of all its graphs, their children and its executable graphs
 
   // The sizes of the arguments of a kernel node; empty: they are not looked at.
   using ArgumentSizes = std::function<std::vector<std::size_t>(hipGraphNode_t, const hipKernelNodeParams&)>;
@@ -29,11 +33,13 @@ class Snapshot {
   void exec(const std::string& name, hipGraphExec_t exec, const std::vector<hipGraphNode_t>& nodes);
   void stream(const std::string& name, hipStream_t stream);
   void memory(const std::string& name, const void* pointer, std::size_t bytes);
+  // The calling thread's device and capture mode.
+  void thread();
   void note(std::string where, std::string value) { facts_.push_back({std::move(where), std::move(value)}); }
 
   // The first place that is not as it was: "the edges of g0"; or nothing.
   [[nodiscard]] static std::string difference(const Snapshot& before, const Snapshot& after);
-  // The nodes of the graph, of which the first kMostNodes are known.
+  // The nodes of the graph; none where the runtime reports an error.
   [[nodiscard]] static std::vector<hipGraphNode_t> nodes_of(const hip::Api& api, hipGraph_t graph);
 
  private:
@@ -45,12 +51,14 @@ class Snapshot {
   [[nodiscard]] hipError_t ask(auto... arguments) const {
     return api_.*Function == nullptr ? hipErrorNotSupported : (api_.*Function)(arguments...);
   }
+  [[nodiscard]] bool one_more_node() { return nodes_left_ != 0 && nodes_left_-- != 0; }
   [[nodiscard]] std::string parameters(hipGraphNode_t node, hipGraphNodeType type) const;
   [[nodiscard]] std::string kernel(hipGraphNode_t node) const;
   [[nodiscard]] std::string attributes(hipGraphNode_t node) const;
 
   const hip::Api& api_;
   ArgumentSizes sizes_;
+  std::size_t nodes_left_ = kMostNodes;
   std::vector<Fact> facts_;
 };
 

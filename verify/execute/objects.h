@@ -31,6 +31,8 @@ struct GraphObject {
   Id id = 0;
   bool alive = false;
   bool spoiled = false;  // a capture into this graph failed: its topology is not observed
+  // A capture into this graph failed on the per-thread stream: the runtime may have destroyed the graph.
+  bool maybe_gone = false;
   hip::Recording recording;
   hip::RecordedGraph handles;
   hip::AddressTable addresses;  // at which it was recorded, by buffer id

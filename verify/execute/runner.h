@@ -29,7 +29,7 @@ struct RunOptions {
   bool keep_passed = false;      // without poison: passed arguments stay as they were until the program's end
   bool failures = true;          // obey `fail` and `fail_below`
   bool fresh_addresses = false;  // no address is ever used twice
-  bool inspect = true;           // look inside a model after each patch (A1-A5)
+  bool inspect = true;           // look inside a model after each patch (A1-A5), around refused calls (P4, P11)
   bool isolation = true;         // compare everything else before and after each exec operation (P2)
   bool costs = false;            // count the cost of each command (P10)
   bool held = false;             // count the resources that the runtime holds after the last command (P8)

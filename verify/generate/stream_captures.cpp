@@ -74,7 +74,11 @@ void StreamsDraft::act_during_capture() {
   } else if (draw < 76) {
     join();
   } else if (draw < 82) {
-    swarm_.children&& choices_.percent(30) ? child_into(stream) : launch_into(stream);
+    if (swarm_.children && choices_.percent(30)) {
+      child_into(stream);
+    } else {
+      launch_into(stream);
+    }
   } else if (draw < 88) {
     by_fields(Topic::kCaptures);
   } else if (draw < 91) {

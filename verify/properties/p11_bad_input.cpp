@@ -3,7 +3,8 @@
 //
 // Detectors: a `bad` command with an answer that its row does not document; a runner that gives a program a process of
 // its own sees the process die or hang. A `bad` command looks at its scene before and after the call that is refused,
-// makes the call again and then a valid one (verify/errors/error_calls.cpp). P4 looks at refusals of other commands.
+// makes the call again and then a valid one, where the function has one (verify/errors/error_calls.cpp); with headers
+// before 7.0 it compares the status alone. P4 looks at refusals of other commands.
 #include <fmt/format.h>
 
 #include "hip/api/api.h"

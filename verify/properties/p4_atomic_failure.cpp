@@ -4,8 +4,8 @@
 // Detectors: a command in which a call was made to fail has to report an error; it is then run again and has to observe
 // the same as without a failure; every call of the graph API fails in turn (Judge::every_call_fails), and on the
 // software GPU the first calls of each kind below the runtime, where a command that succeeds is right, too. A
-// divergence that disappears when no call fails breaks this property. Where a command is refused, all objects are
-// looked at before and after it (verify/run/refusals.h). P11 checks that invalid arguments change nothing.
+// divergence that disappears when no call fails breaks this property. Where a rule refuses a command, all
+// objects are looked at before and after it (verify/run/refusals.h). P11 checks that invalid arguments change nothing.
 #include <fmt/format.h>
 
 #include "verify/properties/causes.h"

@@ -60,6 +60,7 @@ void Captures::note_failed(const CaptureState& capture) {
       state_->per_thread(capture.origin) ||
       std::ranges::any_of(capture.behind, [this](const auto& s) { return state_->per_thread(s.first); });
   run_.observation.spoils_process = run_.observation.spoils_process || outlives;
+  if (outlives && capture.into) run_.graphs[*capture.into].maybe_gone = true;
 }
 
 void Captures::add(Id stream, hip::RecordedNode node) {

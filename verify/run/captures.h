@@ -94,7 +94,7 @@ class Captures {
   [[nodiscard]] hipGraphNode_t last_node(hipStream_t stream) const;
   void note_invalid();
   // Notes a capture that failed on the per-thread stream. Runtimes may keep the stream invalid, or keep the capture's
-  // last nodes, and the stream outlives the program.
+  // last nodes, and the stream outlives the program. A graph that it captured into may be gone.
   void note_failed(const CaptureState& capture);
   void abandon(const CaptureState& capture);
   void reset_mode(Id thread);

@@ -168,8 +168,7 @@ class TearDown {
     for (auto& [id, graph] : run_.graphs) {
       if (!graph.alive) continue;
       const hip::Status destroyed = destroy(context, graph);
-      // A capture into the graph failed on the per-thread stream: the runtime may have destroyed the graph.
-      if (!graph.spoiled || !run_.observation.spoils_process) keep(destroyed);
+      if (!graph.maybe_gone) keep(destroyed);
     }
     for (const hipGraph_t graph : context.retired) keep(hip::call<&hip::Api::hipGraphDestroy>(context.api, graph));
   }
@@ -282,7 +281,8 @@ class Steps {
     StepStatus status;
     const StepCost before = run_.options.costs ? cost_so_far(run_) : StepCost{};
     std::uint32_t repetition = 0;
-    for (; repetition < step.repeat && status.code == 0; ++repetition) status = command(step.command);
+    Refusal refusal(run_, step.command);
+    for (; repetition < step.repeat && status.code == 0; ++repetition) status = command(step.command, refusal);
     if (step.repeat > 1 && status.code != 0) status.repetition = repetition;
     of_step(run_.observation.statuses) = status;
     of_step(run_.operations) = run_.platform.operations();
@@ -290,9 +290,9 @@ class Steps {
     if (run_.options.costs) of_step(run_.observation.costs) = cost_so_far(run_) - before;
   }
 
-  StepStatus command(const Command& command) {
+  StepStatus command(const Command& command, Refusal& refusal) {
     const std::uint64_t fired = run_.interposer.fired(), below = run_.platform.failed_below();
-    Refusal refusal(run_, command);
+    refusal.begin();
     StepStatus status = attempt(command);
     const bool failed_below = run_.platform.failed_below() != below;
     if (run_.interposer.fired() != fired) {
@@ -302,7 +302,7 @@ class Steps {
       status = until_it_succeeds(command, std::move(status));
     }
     run_.captures.ran(command, status, run_.interposer.fired() != fired || failed_below);
-    refusal.check(command, status);
+    refusal.check(status);
     return status;
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "verify/program/text.h"
@@ -18,12 +19,6 @@ bool may_have_a_circle(const hip::Recording& recording) {
       return true;
   }
   return false;
-}
-
-bool allocates(const hip::Recording& recording) {
-  return std::ranges::any_of(recording.nodes(), [](const hip::RecordedNode& node) {
-    return std::holds_alternative<hip::MemoryAllocRecord>(node.record);
-  });
 }
 
 // The nodes whose arguments were passed one by one: a getter does not return a packed block.
@@ -46,36 +41,40 @@ std::vector<hipGraphNode_t> valid_nodes(const ExecObject& exec) {
   return nodes;
 }
 
+bool names_a_spoiled_graph(const Run& run, const ExecObject& exec) {
+  const auto origin = run.graphs.find(exec.origin);
+  return !exec.owned && origin != run.graphs.end() && origin->second.spoiled;
+}
+
 }  // namespace
 
-bool Refusal::expected(const Command& command) const {
-  if (run_.captures.answer(command) != 0) return true;
-  if (const auto* update = std::get_if<Update>(&command)) {
+bool Refusal::expected() const {
+  if (run_.captures.answer(command_) != 0) return true;
+  if (const auto* update = std::get_if<Update>(&command_)) {
     const ExecObject* exec = run_.live_exec(update->exec);
     const GraphObject* graph = run_.live_graph(update->graph);
     return exec != nullptr && graph != nullptr && documented_update(exec->recording, graph->recording).code != 0;
   }
-  if (const auto* made = std::get_if<Instantiate>(&command)) {
-    const GraphObject* graph = run_.live_graph(made->graph);
-    return graph != nullptr && may_have_a_circle(graph->recording);
-  }
-  const auto* launch = std::get_if<Launch>(&command);
-  const ExecObject* exec = launch == nullptr ? nullptr : run_.live_exec(launch->exec);
-  return exec != nullptr && allocates(exec->recording);
+  const auto* made = std::get_if<Instantiate>(&command_);
+  const GraphObject* graph = made == nullptr ? nullptr : run_.live_graph(made->graph);
+  return graph != nullptr && may_have_a_circle(graph->recording);
 }
 
-Refusal::Refusal(Run& run, const Command& command) : run_(run) {
-  if (run.options.inspect && run.thread == 0 && expected(command)) before_ = look();
+void Refusal::begin() {
+  before_.reset();
+  if (looked_ || !run_.options.inspect || run_.thread != 0 || !expected()) return;
+  looked_ = true;
+  before_ = look();
 }
 
 Refusal::Look Refusal::look() const {
   Look seen;
   const hip::Api& api = run_.interposer.inner();
-  const std::set<hipGraphNode_t> readable = with_arguments(run_.graphs);
-  const Snapshot empty(api, [&](hipGraphNode_t node, const hipKernelNodeParams& params) {
+  const auto readable = std::make_shared<const std::set<hipGraphNode_t>>(with_arguments(run_.graphs));
+  const Snapshot empty(api, [&run = run_, readable](hipGraphNode_t node, const hipKernelNodeParams& params) {
     std::vector<std::size_t> sizes;
-    const KernelSpec* spec = run_.interposer.kernel_of(static_cast<hipFunction_t>(params.func));
-    if (spec == nullptr || !readable.contains(node)) return sizes;
+    const KernelSpec* spec = run.interposer.kernel_of(static_cast<hipFunction_t>(params.func));
+    if (spec == nullptr || !readable->contains(node)) return sizes;
     for (const ArgumentSpec& argument : spec->arguments) sizes.push_back(argument.size);
     return sizes;
   });
@@ -85,7 +84,7 @@ Refusal::Look Refusal::look() const {
     seen.objects.emplace(name, empty).first->second.graph(name, graph.handles.graph);
   }
   for (const auto& [id, exec] : run_.execs) {
-    if (!exec.alive) continue;
+    if (!exec.alive || names_a_spoiled_graph(run_, exec)) continue;
     const std::string name = fmt::format("e{}", id);
     Snapshot& snapshot = seen.objects.emplace(name, empty).first->second;
     snapshot.exec(name, exec.exec, valid_nodes(exec));
@@ -117,9 +116,9 @@ std::string Refusal::difference(const Look& before, const Look& after) {
   return {};
 }
 
-void Refusal::check(const Command& command, const StepStatus& status) {
+void Refusal::check(const StepStatus& status) {
   if (!before_ || status.code == 0) return;
-  run_.detectors.refusal(run_.step, print_command(command), difference(*before_, look()));
+  run_.detectors.refusal(run_.step, print_command(command_), difference(*before_, look()));
 }
 
 }  // namespace verify

@@ -1,10 +1,14 @@
 // verify::Refusal: looks at a run's objects before and after a command that HIP refuses (P4): a call that fails changes
 // nothing that can be observed.
 //
-// Looked at are all graphs, executable graphs and streams (verify/errors/snapshot.h), where the model or a documented
-// rule says beforehand that the command is going to be refused. Not looked at: blocks of threads, whose other threads
-// change the objects meanwhile; what the rules of capture let a refused command change; the null stream, because a
-// question about it would invalidate captures.
+// Looked at are all graphs, executable graphs and streams (verify/errors/snapshot.h), where a rule says beforehand that
+// the command is refused: a rule of capture, of an update, or that a graph with a circle has no executable graph. A
+// step is looked at once, before the first repetition that a rule refuses.
+//
+// Not looked at: commands that are refused for another reason, such as too little memory or an injected failure; blocks
+// of threads, whose other threads change the objects meanwhile; what the rules of capture let a refused command change;
+// the null stream, because a question about it would invalidate captures; graphs that a failed capture may have
+// destroyed, and executable graphs whose nodes are named by the handles of such a graph.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +22,14 @@
 
 namespace verify {
 
+// Of one step.
 class Refusal {
  public:
-  Refusal(Run& run, const Command& command);
-  // To be called when the command has ended and the rules of capture know it.
-  void check(const Command& command, const StepStatus& status);
+  Refusal(Run& run, const Command& command) : run_(run), command_(command) {}
+  // To be called before each repetition.
+  void begin();
+  // To be called when the repetition has ended and the rules of capture know it.
+  void check(const StepStatus& status);
 
  private:
   using Capture = std::pair<std::uint64_t, bool>;  // its number, and whether it is valid; 0: none
@@ -30,11 +37,13 @@ class Refusal {
     std::map<std::string, Snapshot> objects;
     std::map<Id, std::pair<Capture, Snapshot>> streams;
   };
-  [[nodiscard]] bool expected(const Command& command) const;
+  [[nodiscard]] bool expected() const;
   [[nodiscard]] Look look() const;
   [[nodiscard]] static std::string difference(const Look& before, const Look& after);
 
   Run& run_;
+  const Command& command_;
+  bool looked_ = false;
   std::optional<Look> before_;
 };
 

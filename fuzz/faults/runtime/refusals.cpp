@@ -30,6 +30,8 @@ class StoresBeforeItChecks final : public hip::ApiLayer {
     refused_.clear();
     replace().hipGraphMemsetNodeSetParams = set;
     replace().hipGraphMemsetNodeGetParams = get;
+    replace().hipGraphDestroyNode = destroy_node;
+    replace().hipGraphDestroy = destroy;
   }
 
   static hipError_t set(hipGraphNode_t node, const hipMemsetParams* params) {
@@ -45,6 +47,19 @@ class StoresBeforeItChecks final : public hip::ApiLayer {
     const auto refused = self.refused_.find(node);
     if (status == hipSuccess && refused != self.refused_.end()) *params = refused->second;
     return status;
+  }
+
+  static hipError_t destroy_node(hipGraphNode_t node) {
+    Self& self = current<Self>();
+    self.refused_.erase(node);
+    return self.inner().hipGraphDestroyNode(node);
+  }
+  static hipError_t destroy(hipGraph_t graph) {
+    Self& self = current<Self>();
+    if (!self.refused_.empty()) {
+      for (hipGraphNode_t node : nodes_of(self.inner(), graph)) self.refused_.erase(node);
+    }
+    return self.inner().hipGraphDestroy(graph);
   }
 
   std::map<hipGraphNode_t, hipMemsetParams> refused_;
@@ -85,16 +100,19 @@ class UpdatesUpToTheDifference final : public hip::ApiLayer {
   using Self = UpdatesUpToTheDifference;
 
   void start() override {
-    nodes_.clear();
+    made_.clear();
     replace().hipGraphInstantiate = instantiate;
     replace().hipGraphExecUpdate = update;
+    replace().hipGraphExecDestroy = destroy_exec;
+    replace().hipGraphDestroyNode = destroy_node;
+    replace().hipGraphDestroy = destroy;
   }
 
   static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
                                 std::size_t bytes) {
     Self& self = current<Self>();
     const hipError_t status = self.inner().hipGraphInstantiate(exec, graph, node, log, bytes);
-    if (status == hipSuccess) self.nodes_[*exec] = nodes_of(self.inner(), graph);
+    if (status == hipSuccess) self.made_[*exec] = {graph, nodes_of(self.inner(), graph)};
     return status;
   }
   static hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* node,
@@ -103,17 +121,38 @@ class UpdatesUpToTheDifference final : public hip::ApiLayer {
     const hip::Api& hip = self.inner();
     const hipError_t status = hip.hipGraphExecUpdate(exec, graph, node, result);
     if (status != hipErrorGraphExecUpdateFailure) return status;
-    const std::vector<hipGraphNode_t> to = nodes_of(hip, graph), &from = self.nodes_[exec];
+    const std::vector<hipGraphNode_t> to = nodes_of(hip, graph), &from = self.made_[exec].nodes;
     for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
       hipKernelNodeParams params{};
       if (!has_type(hip, from[i], hipGraphNodeTypeKernel) || !has_type(hip, to[i], hipGraphNodeTypeKernel)) break;
       if (hip.hipGraphKernelNodeGetParams(to[i], &params) != hipSuccess || params.kernelParams == nullptr) break;
-      static_cast<void>(hip.hipGraphExecKernelNodeSetParams(exec, from[i], &params));
+      if (hip.hipGraphExecKernelNodeSetParams(exec, from[i], &params) != hipSuccess) break;
     }
     return status;
   }
 
-  std::map<hipGraphExec_t, std::vector<hipGraphNode_t>> nodes_;
+  static hipError_t destroy_exec(hipGraphExec_t exec) {
+    Self& self = current<Self>();
+    self.made_.erase(exec);
+    return self.inner().hipGraphExecDestroy(exec);
+  }
+  // From a node that is gone on, nothing is updated.
+  static hipError_t destroy_node(hipGraphNode_t node) {
+    Self& self = current<Self>();
+    for (auto& [exec, from] : self.made_) from.nodes.erase(std::ranges::find(from.nodes, node), from.nodes.end());
+    return self.inner().hipGraphDestroyNode(node);
+  }
+  static hipError_t destroy(hipGraph_t graph) {
+    Self& self = current<Self>();
+    std::erase_if(self.made_, [graph](const auto& entry) { return entry.second.graph == graph; });
+    return self.inner().hipGraphDestroy(graph);
+  }
+
+  struct Origin {
+    hipGraph_t graph = nullptr;
+    std::vector<hipGraphNode_t> nodes;
+  };
+  std::map<hipGraphExec_t, Origin> made_;
 };
 
 }  // namespace
