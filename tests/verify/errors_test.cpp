@@ -181,7 +181,7 @@ TEST(ErrorCases, EachFunctionHasAValidCallOrIsKnownToHaveNone) {
       // The valid call destroys an object that the scene still needs.
       "hipGraphDestroy", "hipGraphDestroyNode", "hipGraphExecDestroy", "hipStreamDestroy", "hipFree",
       "hipMemPoolDestroy",
-      // Of nodes: the snapshot calls the getters that it knows, and the scene makes no nodes of the other types.
+      // Getters of nodes: the snapshot calls those that it knows, and the scene makes no nodes of the other types.
       "hipGraphKernelNodeGetParams", "hipGraphKernelNodeGetAttribute", "hipGraphMemcpyNodeGetParams",
       "hipGraphMemsetNodeGetParams", "hipGraphHostNodeGetParams", "hipGraphChildGraphNodeGetGraph",
       "hipGraphEventRecordNodeGetEvent", "hipGraphEventWaitNodeGetEvent", "hipGraphBatchMemOpNodeGetParams",

@@ -22,7 +22,7 @@
 
 namespace verify {
 
-// Of one step.
+// Belongs to one step.
 class Refusal {
  public:
   Refusal(Run& run, const Command& command) : run_(run), command_(command) {}

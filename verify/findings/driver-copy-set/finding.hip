@@ -35,7 +35,7 @@ hipMemcpy3DParms copy(int* to, int* from) {
   return params;
 }
 
-// Of a copy to `memory`, which was set to copy to `memory + 1`.
+// For a copy to `memory`, which was set to copy to `memory + 1`.
 void run_and_check(hipGraphExec_t exec, hipError_t set, const int* memory) {
   run(exec);
   check("copied to the new target", set == hipSuccess ? kValue : 0, read_int(memory + 1));
