@@ -439,11 +439,13 @@ std::unique_ptr<Subject> model_behind_a_pipe(const std::string& strategy, const 
 
 TEST(SubjectProcess, TheModelBehindAPipeIsTheModel) {
   Bench bench;
+  GeneratorOptions options;  // the memory of the model's devices has no stated size
+  options.avoid = [](const State&, const Command& command, Id) { return command_word(command) == "device_memory"; };
   for (const char* strategy : {"patch", "rebuild", "update"}) {
     const auto subject = model_behind_a_pipe(strategy, HGMODEL_LIBRARY);
     Judge judge(subject->runner(), bench.baseline);
     for (std::uint64_t i = 0; i < 40; ++i) {
-      EXPECT_TRUE(in_agreement(judge.judge(campaign_program(11, i, {}), {}))) << strategy << " " << i;
+      EXPECT_TRUE(in_agreement(judge.judge(campaign_program(11, i, options), {}))) << strategy << " " << i;
     }
   }
 }
