@@ -228,11 +228,16 @@ TEST_F(Campaign, AGuideNeedsASharedCorpus) {
   EXPECT_THAT(outcome.output, HasSubstr("--shared-corpus"));
 }
 
-// Their indices do not tell their programs.
+// Their indices do not tell their programs. A campaign without findings fills the corpus, so that the first mutants
+// meet the patcher's faults as early as other programs do.
 TEST_F(Campaign, FindingsWithASharedCorpusAreFilesThatReplay) {
+  ASSERT_EQ(
+      hgcheck({"campaign", "--programs", "400", "--seed", "4", "--jobs", "1", "--shared-corpus", folder / "shared"})
+          .status,
+      0);
   const std::string subject = std::string("model:lib=") + HGCHECK_PATCHER;
   const Outcome outcome =
-      hgcheck({"campaign", "--subject", subject, "--programs", "400", "--seed", "4", "--jobs", "1", "--shared-corpus",
+      hgcheck({"campaign", "--subject", subject, "--programs", "150", "--seed", "4", "--jobs", "1", "--shared-corpus",
                folder / "shared", "--report", folder / "report", "--json", folder / "r.json"});
   ASSERT_EQ(outcome.status, 1) << outcome.output;
   const nlohmann::json findings = load_json(folder / "r.json").at("findings");
