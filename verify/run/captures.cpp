@@ -165,6 +165,7 @@ void Captures::abandon(const CaptureState& capture) {
   const bool can_end = capture.valid && capture.all_joined();
   if (capture.into && !can_end && stream != hipStreamPerThread) {
     run_.graphs[*capture.into].spoiled = true;
+    run_.observation.spoils_process = true;
     if (api.hipStreamDestroy(stream) != hipSuccess)
       run_.observation.harness_error = "a capturing stream cannot be destroyed";
     run_.streams.erase(capture.origin);

@@ -164,6 +164,8 @@ hip::Status remove_node(Run& run, GraphObject& object, const RemoveNode& c) {
 
 hip::Status destroy_stream(Run& run, Id id) {
   if (!run.streams.contains(id)) return missing_object();
+  // The thread that captures may stay in the capture, and the next program would meet it.
+  if (run.captures.of(id) != nullptr) run.observation.spoils_process = true;
   hip::Status status = hip::call<&hip::Api::hipStreamDestroy>(run.context.api, run.streams.at(id));
   if (status) run.streams.erase(id);
   return status;

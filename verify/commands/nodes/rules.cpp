@@ -264,6 +264,8 @@ void apply(State& state, const SetNode& c) {
   GraphState& graph = parts.graphs.of(c.target, c.id);
   NodeState& node = graph.at(c.node);
   state.fill(node, c.params);
+  // Under the strategy `update` a setter is an update, which sets every node.
+  for (NodeState& each : graph.nodes) each.set_disabled |= !each.enabled;
   node.set_disabled = !node.enabled;
   parts.memory.renew_addresses(graph);
   graph.edited = true;
