@@ -294,6 +294,12 @@ bool is_child(const NodeParams& params) {
   return std::holds_alternative<ChildParams>(params);
 }
 
+Reason child_elsewhere(const State& state, const NodeParams& params, Id device) {
+  const auto* child = std::get_if<ChildParams>(&params);
+  if (child == nullptr || home_of(*state.graph(child->graph)) == device) return {};
+  return "what a child of another device than the stream's becomes is not documented";
+}
+
 Reason child_captured_into(const State& state, const NodeParams& params) {
   const auto* child = std::get_if<ChildParams>(&params);
   return child == nullptr ? Reason{} : captured_into(state, child->graph);

@@ -22,6 +22,8 @@ namespace verify {
 // Notes a node that is added to the graph: its instances, those of its child, and the events that it names.
 void count_node(GraphState& graph, const NodeState& node);
 [[nodiscard]] bool is_child(const NodeParams& params);
+// Refuses a child graph whose home is another device.
+[[nodiscard]] Reason child_elsewhere(const State& state, const NodeParams& params, Id device);
 // Refuses a child graph that a stream captures into.
 [[nodiscard]] Reason child_captured_into(const State& state, const NodeParams& params);
 // The graph that a child graph node names; null for any other node.

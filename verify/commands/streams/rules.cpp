@@ -179,9 +179,7 @@ Reason check_by_hand(const State& state, const Enqueue& c) {
   if (c.wait || c.thread != 0) return "a node is added by hand by the program's own thread, which does not wait";
   const auto* copy = std::get_if<CopyParams>(&c.params);
   if (copy != nullptr && copy->peer != PeerCopy::kNone) return "no function adds a copy between peers as a node";
-  const auto* child = std::get_if<ChildParams>(&c.params);
-  if (child != nullptr && home_of(*state.graph(child->graph)) != state.device_of_stream(c.stream))
-    return "what a child of another device than the stream's becomes is not documented";
+  if (Reason reason = child_elsewhere(state, c.params, state.device_of_stream(c.stream))) return reason;
   return no_capture_by_hand(state, c.stream);
 }
 
