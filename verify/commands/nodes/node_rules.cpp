@@ -7,6 +7,7 @@
 
 #include "verify/commands/captures/answers.h"
 #include "verify/language/line.h"
+#include "verify/program/state_devices.h"
 
 namespace verify {
 

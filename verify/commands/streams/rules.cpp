@@ -8,7 +8,6 @@
 #include "verify/commands/nodes/node_rules.h"
 #include "verify/commands/stream_memory/placed_memory.h"
 #include "verify/program/graph_events.h"
-#include "verify/program/state_devices.h"
 
 namespace verify {
 
