@@ -18,6 +18,7 @@ void LaunchesDraft::launch_exec(Id exec) {
   const bool across = swarm_.event_nodes && choices_.percent(40);
   if (across) before_waits(command);
   if (state_.launch_races(exec, command.stream) || !may_stand(command)) take(Synchronize{Target::kDevice, 0});
+  if (state_.launch_races(exec, command.stream)) return;  // a capture refuses the wait
   const std::uint32_t repeat = choices_.percent(4) ? static_cast<std::uint32_t>(choices_.between(2, 3)) : 1;
   take(command, repeat);
   if (across) behind_records(command);
