@@ -113,6 +113,8 @@ class State {
   [[nodiscard]] bool event_captured(Id event) const;
   // Whether the event was recorded last in a capture, on that stream.
   [[nodiscard]] bool event_captured_on(Id event, Id stream) const;
+  // Whether the event was recorded last in a capture, behind no node, and in a capture behind nodes before that.
+  [[nodiscard]] bool event_had_nodes(Id event) const;
   // Whether the event was recorded last by an external record in a capture, that is by a node that has not run.
   [[nodiscard]] bool event_external(Id event) const;
   // Whether nothing is left of the event's last record outside of captures: the host has waited for it.

@@ -88,6 +88,11 @@ bool State::event_captured_on(Id event, Id stream) const {
   return event_captured(event) && parts_.events.find(event)->captured_on == stream;
 }
 
+bool State::event_had_nodes(Id event) const {
+  const EventState* found = parts_.events.find(event);
+  return event_captured(event) && found->had_nodes && found->captured.empty();
+}
+
 bool State::event_external(Id event) const {
   const EventState* found = parts_.events.find(event);
   return found != nullptr && found->external;

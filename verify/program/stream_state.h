@@ -37,7 +37,8 @@ struct EventState {
   std::uint64_t over_at = 0;  // the tick of the stream with which the record is over, at the latest
   std::uint64_t capture = 0;  // serial of the capture that it was last recorded in; 0: last recorded in none
   std::vector<std::uint32_t> captured;
-  Id captured_on = 0;  // the stream of the record in that capture
+  Id captured_on = 0;      // the stream of the record in that capture
+  bool had_nodes = false;  // a record in a capture, this one or an earlier one, stood behind nodes
   Id device = 0;
 
   // Notes that the event was recorded on a stream outside of captures, behind the work in `behind`.

@@ -206,6 +206,7 @@ class EventEmitter {
   void event(Id id) {
     set(k_event_captured, state.event_captured(id));
     set(k_event_external, state.event_external(id));
+    set(k_event_had_nodes, state.event_had_nodes(id));
     set(k_event_stream_captures, state.event_stream_captures(id));
     set(k_event_stream_gone, state.event_stream_gone(id));
     const auto& all = state.captures();

@@ -68,6 +68,7 @@ void apply(State& state, const RecordEvent& c) {
     event.capture = capture->serial;
     event.captured = capture->behind.at(c.stream);
     event.captured_on = c.stream;
+    event.had_nodes |= !event.captured.empty();
     event.external = false;
     return;
   }
