@@ -1,6 +1,8 @@
 // Allocation, placement and the legality of accesses; the contract is in the header.
 #include "model/address_space.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
@@ -9,6 +11,8 @@
 
 namespace model {
 namespace {
+
+constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
 
 std::size_t aligned_up(std::size_t size) {
   return (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -34,8 +38,12 @@ std::string hex(Address address) {
 
 }  // namespace
 
-void AddressSpace::FreeDelete::operator()(std::byte* raw) const {
-  std::free(raw);
+void FreeBacking::operator()(std::byte* raw) const {
+  if (mapped == 0) {
+    std::free(raw);
+  } else {
+    munmap(raw, mapped);
+  }
 }
 
 AddressSpace::AddressSpace(const AddressSpaceOptions& options) : options_(options) {}
@@ -118,6 +126,21 @@ std::optional<Address> AddressSpace::choose_for_reservation(std::size_t size) {
   return base ? base : first_fit(size, options_.device_base);
 }
 
+// Large memory comes from mmap: pages that nobody touches cost nothing. calloc may clear each of them.
+AddressSpace::Backing AddressSpace::zeros(std::size_t bytes) {
+  if (bytes < kLargeBytes) return Backing(static_cast<std::byte*>(std::calloc(1, bytes)));
+  void* const raw = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  return {static_cast<std::byte*>(raw), FreeBacking{bytes}};
+}
+
+void AddressSpace::renew(const Backing& backing, std::size_t size) const {
+  const std::size_t mapped = backing.get_deleter().mapped;
+  const bool zero = options_.fresh == std::byte{0};
+  if (zero && mapped != 0 && madvise(backing.get(), mapped, MADV_DONTNEED) == 0) return;  // new pages are zero
+  std::memset(aligned_bytes(backing.get()), static_cast<int>(options_.fresh), size);
+}
+
 // With identity a kept backing of the same size is used again, so that freed addresses come back promptly.
 AddressSpace::Backing AddressSpace::take_backing(std::size_t size) {
   if (options_.identity) {
@@ -125,11 +148,11 @@ AddressSpace::Backing AddressSpace::take_backing(std::size_t size) {
       if (freed.kept == nullptr || aligned_up(freed.allocation.size) != aligned_up(size)) continue;
       Backing again = std::move(freed.kept);
       kept_bytes_ -= aligned_up(freed.allocation.size);
-      std::memset(aligned_bytes(again.get()), static_cast<int>(options_.fresh), size);
+      renew(again, size);
       return again;
     }
   }
-  Backing backing(static_cast<std::byte*>(std::calloc(1, aligned_up(size) + kAlignment)));
+  Backing backing = zeros(aligned_up(size) + kAlignment);
   if (backing != nullptr && options_.fresh != std::byte{0}) {
     std::memset(aligned_bytes(backing.get()), static_cast<int>(options_.fresh), size);
   }
@@ -281,7 +304,7 @@ Status AddressSpace::map(const Reservation& reservation) {
   Allocation allocation = reserved->allocation;
   if (find(allocation.base) != nullptr) return Status::kInvalidValue;
   if (live_bytes_ > options_.capacity || allocation.size > options_.capacity - live_bytes_) return Status::kOutOfMemory;
-  std::memset(allocation.bytes, static_cast<int>(options_.fresh), allocation.size);
+  renew(reserved->backing, allocation.size);
   allocation.id = ++last_id_;
   allocation.of_stream = reservation.of_stream;
   insert(allocation, nullptr);

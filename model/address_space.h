@@ -111,6 +111,12 @@ class Reservation : public std::enable_shared_from_this<Reservation> {
   int device_;
 };
 
+// Frees the bytes of an allocation.
+struct FreeBacking {
+  std::size_t mapped = 0;  // bytes that came from mmap; 0: they came from calloc
+  void operator()(std::byte* raw) const;
+};
+
 class AddressSpace {
  public:
   explicit AddressSpace(const AddressSpaceOptions& options = {});
@@ -173,10 +179,7 @@ class AddressSpace {
 
  private:
   friend class Reservation;
-  struct FreeDelete {
-    void operator()(std::byte* raw) const;
-  };
-  using Backing = std::unique_ptr<std::byte, FreeDelete>;  // begins up to kAlignment - 1 bytes before the bytes in use
+  using Backing = std::unique_ptr<std::byte, FreeBacking>;  // begins up to kAlignment - 1 bytes before the bytes in use
   struct Freed {
     Allocation allocation;
     Backing kept;  // with identity
@@ -194,6 +197,8 @@ class AddressSpace {
   [[nodiscard]] std::optional<Address> choose_for_reservation(std::size_t size);
   [[nodiscard]] std::optional<Address> first_fit(std::size_t size, Address from) const;
   [[nodiscard]] Backing take_backing(std::size_t size);
+  static Backing zeros(std::size_t bytes);                     // null when the process has no memory left
+  void renew(const Backing& backing, std::size_t size) const;  // gives each byte the value of new memory
   void remember(const Allocation& allocation, Backing backing);
   void forget_oldest_freed();
   void insert(const Allocation& allocation, Backing backing);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -138,6 +139,35 @@ TEST(AddressSpace, WithIdentityTheAddressIsTheMemory) {
   ASSERT_EQ(space.release(address), Status::kSuccess);
   EXPECT_EQ(allocated(space, 1000, MemoryKind::kPinned), address);  // the same address, promptly, and fresh
   EXPECT_EQ(bytes[3], 0x5a);
+}
+
+// Large memory comes from elsewhere than small memory.
+TEST(AddressSpace, LargeMemoryIsFreshWheneverItIsGivenOut) {
+  constexpr std::size_t kBytes = (std::size_t{3} << 20) + 1;
+  for (const std::byte fresh : {std::byte{0}, std::byte{0x5a}}) {
+    for (const bool identity : {false, true}) {
+      AddressSpace space({.identity = identity, .fresh = fresh});
+      const auto expect_fresh = [&](Address address) {
+        std::byte* const bytes = space.peek(address, kBytes);
+        ASSERT_NE(bytes, nullptr);
+        EXPECT_EQ(std::count(bytes, bytes + kBytes, fresh), static_cast<std::ptrdiff_t>(kBytes));
+        std::fill_n(bytes, kBytes, std::byte{9});
+      };
+      const Address address = allocated(space, kBytes);
+      expect_fresh(address);
+      ASSERT_EQ(space.release(address), Status::kSuccess);
+      EXPECT_EQ(allocated(space, kBytes), address);
+      expect_fresh(address);
+
+      std::shared_ptr<Reservation> kept;
+      ASSERT_EQ(space.reserve(kBytes, 0, &kept), Status::kSuccess);
+      for (int round = 0; round < 2; ++round) {
+        ASSERT_EQ(space.map(*kept), Status::kSuccess);
+        expect_fresh(kept->base());
+        ASSERT_EQ(space.release(kept->base()), Status::kSuccess);
+      }
+    }
+  }
 }
 
 TEST(AddressSpace, UnknownAddressesAreTheHostsOwnWhenAskedFor) {
