@@ -153,7 +153,8 @@ Work WorkReader::kernel(LogWords& words) {
   for (std::uint64_t& n : size) n = words.number();
   const std::uint64_t shared = words.number();
   const std::string kernel = words.word(), object = words.word();
-  const std::string module = objects_.modules.of(words.number()), style = words.word();
+  const std::uint64_t module_handle = words.number();  // 0: the program named the kernel by its symbol
+  const std::string module = objects_.modules.of(module_handle), style = words.word();
   std::vector<std::byte> block;
   while (!words.at_end()) {
     const std::uint64_t offset = words.number();
@@ -190,6 +191,7 @@ Work WorkReader::kernel(LogWords& words) {
   rest += " style=" + style;
   if (shared != 0) rest += fmt::format(" shared={}", shared);
   if (!module.empty()) rest += " module=" + module;
+  if (module_handle == 0) rest += " by_symbol";
   return {"kernel", rest};
 }
 

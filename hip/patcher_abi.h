@@ -70,7 +70,7 @@ typedef struct hgpatcher_relocation {
 
 /* A kernel node: launch dimensions, and its arguments as one packed block in the kernel's own layout. */
 typedef struct hgpatcher_kernel {
-  hipFunction_t function;
+  hipFunction_t function; /* or a kernel's host function, which hipKernelNodeParams takes as well */
   dim3 grid, block;
   uint32_t shared_bytes;
   const void* arguments;

@@ -60,6 +60,8 @@ struct KernelRecord {
   ArgumentStyle style = ArgumentStyle::kExtra;
   KernelAttributes attributes = {};  // set after the node was added; patches do not change them
   int device = 0;                    // the function's device; current while the node is recorded and set
+  // `function` is the host function that stands for a kernel of the program, as hipLaunchKernel takes it.
+  bool by_symbol = false;
 
   // Packs one value per slot at the slot's offset. Bytes that belong to no slot are zero. Every value has to be as
   // large as its slot, and no two slots may overlap (asserted). Launch dimensions are left at their defaults.

@@ -86,11 +86,12 @@ struct InProcess::State {
   std::map<hipLimit_t, std::size_t> limits = default_limits();
   std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
   // Look-ups between host symbols and the kernels and variables of a program's own code; null: no such code.
-  ObjectId (*kernel_of_host_function)(State& state, const void* function) = nullptr;
+  const Function* (*registered_kernel)(State& state, const void* function, int device, Status* status) = nullptr;
   const void* (*host_function_of_kernel)(ObjectId function) = nullptr;
   Status (*variable_of_symbol)(State& state, const void* symbol, DeviceImage::Variable* out) = nullptr;
   // The variables of InProcess::add_variable, for an instance without such code. Address 0: no memory yet.
   std::map<const void*, DeviceImage::Variable> variables;
+  std::map<std::pair<const void*, int>, ObjectId> kernels;  // of InProcess::add_kernel, by symbol and device
 };
 
 using State = InProcess::State;

@@ -169,10 +169,23 @@ Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra
 }
 
 // `function` is a handle of a module's kernel, or the host function that stands for a kernel of the program's own code.
-const Function* find_kernel(State& state, const void* function) {
+const Function* find_kernel(State& state, const void* function, int device, Status* status) {
   if (const Function* found = state.runtime.find_function(to_id(function))) return found;
-  if (state.kernel_of_host_function == nullptr) return nullptr;
-  return state.runtime.find_function(state.kernel_of_host_function(state, function));
+  if (state.registered_kernel != nullptr) return state.registered_kernel(state, function, device, status);
+  *status = Status::kInvalidDeviceFunction;
+  const auto found = state.kernels.find({function, device});
+  return found == state.kernels.end() ? nullptr : state.runtime.find_function(found->second);
+}
+const Function* find_kernel(State& state, const void* function) {
+  Status status = Status::kSuccess;
+  return find_kernel(state, function, state.thread->device, &status);
+}
+
+// The host function that a kernel is read back by; null: its handle.
+static const void* host_function_of(const State& state, ObjectId kernel) {
+  if (state.host_function_of_kernel != nullptr) return state.host_function_of_kernel(kernel);
+  const auto found = std::ranges::find(state.kernels, kernel, [](const auto& entry) { return entry.second; });
+  return found == state.kernels.end() ? nullptr : found->first.first;
 }
 
 Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out) {
@@ -202,7 +215,7 @@ hipKernelNodeParams to_hip(const State& state, Node& node) {
   const auto& [grid, block, shared_bytes, cooperative] = kernel.shape;
   hipKernelNodeParams params{};
   const ObjectId function = kernel.function->unloaded ? 0 : kernel.function->id;
-  const void* host = state.host_function_of_kernel == nullptr ? nullptr : state.host_function_of_kernel(function);
+  const void* host = host_function_of(state, function);
   params.func = host != nullptr ? const_cast<void*>(host) : to_handle<hipFunction_t>(function);
   params.gridDim = dim3(grid.x, grid.y, grid.z);
   params.blockDim = dim3(block.x, block.y, block.z);

@@ -41,5 +41,7 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 
 // The kernel that a handle or a host function of the program stands for, or null.
 [[nodiscard]] const Function* find_kernel(State& state, const void* function);
+// The same on a device, because a host function stands for a kernel on each. Null: `*status` is the error.
+[[nodiscard]] const Function* find_kernel(State& state, const void* function, int device, Status* status);
 
 }  // namespace model::abi

@@ -53,6 +53,9 @@ class InProcess {
   // Adds a variable of device code: `symbol` stands for `bytes` of device memory, which are allocated at the first
   // request for the variable and kept. A reset forgets the variable.
   void add_variable(const void* symbol, std::size_t bytes);
+  // Makes `symbol` stand for a module's kernel on the kernel's device, as compilers let a host function do. A kernel
+  // that has a symbol is read back by it. A reset forgets the symbol.
+  void add_kernel(const void* symbol, const Function& kernel);
   // How many of the added variables have memory.
   [[nodiscard]] std::size_t variables_in_memory() const;
 

@@ -23,6 +23,7 @@ void InProcess::reset(const InProcessOptions& options) {
   state_->thread_streams.clear();
   state_->capture_nodes.clear();
   state_->variables.clear();
+  state_->kernels.clear();
   state_->limits = default_limits();
   state_->runtime.reset(options.model);
 }
@@ -46,6 +47,10 @@ Stream& per_thread_stream(State& state) {
 
 void InProcess::add_variable(const void* symbol, std::size_t bytes) {
   state_->variables[symbol] = {0, bytes};
+}
+
+void InProcess::add_kernel(const void* symbol, const Function& kernel) {
+  state_->kernels[{symbol, kernel.kernel()->device}] = kernel.id();
 }
 
 std::size_t InProcess::variables_in_memory() const {

@@ -67,8 +67,7 @@ hipError_t launch_host_function(const void* function, hipStream_t stream, const 
     Stream* on = find(state, stream);
     if (on == nullptr) return Status::kContextIsDestroyed;
     Status status = Status::kSuccess;
-    const Function* found = state.runtime.find_function(to_id(function));
-    if (found == nullptr) found = registered_kernel(state, function, on->device(), &status);
+    const Function* found = find_kernel(state, function, on->device(), &status);
     return found == nullptr ? status : launch(state, *found, *on, what);
   });
 }
@@ -156,13 +155,6 @@ hipError_t hipLaunchByPtr(const void* function) {
   return launch_host_function(function, last.stream, what);
 }
 
-hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                           hipStream_t stream) {
-  Launch what = shaped(grid, block, shared_bytes);
-  what.kernel_params = arguments;
-  return launch_host_function(function, stream, what);
-}
-
 hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                               hipStream_t stream, hipEvent_t start, hipEvent_t stop, int) {
   Launch what = shaped(grid, block, shared_bytes);
@@ -242,9 +234,10 @@ hipError_t _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream
 hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol) {
   return call([&](State& state) {
     if (function == nullptr) return Status::kInvalidValue;
-    const ObjectId found = kernel_of_host_function(state, symbol);
-    if (found == 0) return Status::kInvalidDeviceFunction;
-    return put(function, to_handle<hipFunction_t>(found));
+    Status status = Status::kSuccess;
+    const Function* found = registered_kernel(state, symbol, state.thread->device, &status);
+    if (found == nullptr) return Status::kInvalidDeviceFunction;
+    return put(function, to_handle<hipFunction_t>(found->id()));
   });
 }
 

@@ -1,5 +1,6 @@
 // Modules, kernel launches and host functions. Sources: HIP's header documentation; catch/unit/module
 // (ModuleLaunchKernelNegativeParameters: a null function is hipErrorInvalidResourceHandle); clr's hip_module.cpp.
+#include <algorithm>
 #include <cstdio>
 
 #include "model/abi/convert.h"
@@ -34,6 +35,21 @@ bool read_file(const char* path, std::vector<std::byte>* bytes) {
     bytes->insert(bytes->end(), chunk, chunk + got);
   }
   return std::ferror(file.get()) == 0;
+}
+
+struct Shape {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+};
+Status launch(State& state, const Function& function, Stream& stream, const Shape& shape, void** params, void** extra) {
+  const auto& [grid, block, shared_bytes] = shape;
+  KernelParams kernel;
+  kernel.function = function.kernel();
+  kernel.shape = {{grid.x, grid.y, grid.z},
+                  {block.x, block.y, block.z},
+                  static_cast<std::uint32_t>(std::min<std::size_t>(shared_bytes, UINT32_MAX))};
+  const Status packed = pack(*function.kernel()->kernel, params, extra, &kernel.arguments);
+  return packed != Status::kSuccess ? packed : state.runtime.enqueue(stream, std::move(kernel));
 }
 
 // The arguments of hipStreamAddCallback, until the callback has run.
@@ -122,12 +138,21 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
   return call_on(function, [&](State& state, const Function& found) {
     Stream* on = find(state, stream);
     if (on == nullptr) return Status::kContextIsDestroyed;
-    KernelParams kernel;
-    kernel.function = found.kernel();
-    kernel.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
-    const Status packed = pack(*found.kernel()->kernel, kernel_params, extra, &kernel.arguments);
-    if (packed != Status::kSuccess) return packed;
-    return state.runtime.enqueue(*on, std::move(kernel));
+    const Shape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    return launch(state, found, *on, shape, kernel_params, extra);
+  });
+}
+
+// A host function stands for its kernel on the stream's device (HIP: a kernel runs on the device of its stream).
+hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                           hipStream_t stream) {
+  return call([&](State& state) {
+    Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kContextIsDestroyed;
+    Status status = Status::kSuccess;
+    const Function* found = find_kernel(state, function, on->device(), &status);
+    if (found == nullptr) return status;
+    return launch(state, *found, *on, {grid, block, shared_bytes}, arguments, nullptr);
   });
 }
 

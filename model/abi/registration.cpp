@@ -118,12 +118,6 @@ const Function* registered_kernel(State& state, const void* host_function, int d
   return function;
 }
 
-ObjectId kernel_of_host_function(State& state, const void* host_function) {
-  Status status = Status::kSuccess;
-  const Function* found = registered_kernel(state, host_function, state.thread->device, &status);
-  return found == nullptr ? 0 : found->id();
-}
-
 const void* host_function_of_kernel(ObjectId function) {
   Registry& all = registry();
   const hip::sync::LockGuard lock(all.mutex);

@@ -12,8 +12,6 @@ namespace model::abi {
 
 // The kernel that `host_function` stands for, on `device`. Null: there is none; `*status` is the error.
 [[nodiscard]] const Function* registered_kernel(State& state, const void* host_function, int device, Status* status);
-// The same on the calling thread's device, for State::kernel_of_host_function.
-[[nodiscard]] ObjectId kernel_of_host_function(State& state, const void* host_function);
 // Null: the kernel was not loaded from registered code.
 [[nodiscard]] const void* host_function_of_kernel(ObjectId function);
 // The name of the kernel that `host_function` stands for, valid until its code is unregistered; null: none.

@@ -59,7 +59,7 @@ Entry::Entry() {
     only.options.model.memory.identity = true;
     only.options.model.memory.unknown_is_host = true;
     only.instance = std::make_unique<InProcess>(only.options);
-    only.instance->state().kernel_of_host_function = &kernel_of_host_function;
+    only.instance->state().registered_kernel = &registered_kernel;
     only.instance->state().host_function_of_kernel = &host_function_of_kernel;
     only.instance->state().variable_of_symbol = &registered_variable;
   }

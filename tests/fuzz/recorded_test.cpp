@@ -485,7 +485,13 @@ TEST(ProgramOfLog, AVariableAtANewAddressTakesThePlaceOfMemoryThere) {
                           "on s1 memset dst=b1+16 value=0 element=1 width=16"));
 }
 
-TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNames) {
+TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNamesAndAKernelOfNoneIsNamedByItsHostFunction) {
+  const std::string code = fuzz::own_code_object(), launch = "work a0 kernel 1 1 1 40 1 1 0 inplace_u32 " + code;
+  const std::string values = " params 0 pointer =00b0000000000000 8 value =01000000 c value =02000000";
+  EXPECT_THAT(
+      commands_of({"module c0 " + code, launch + " 0" + values, launch + " c0" + values}),
+      ElementsAre("module m0", "on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params by_symbol",
+                  "on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params module=m0"));
   EXPECT_THAT(commands_of({"module c0 1234", "module c1 1234", "unload c0"}),
               ElementsAre("# not recorded: a second module with a code object of the command: one stands for all",
                           "# not recorded: the end of a module with a code object of the command"));

@@ -70,6 +70,34 @@ TEST_F(ModuleTest, AKernelOfTheCodeObjectRuns) {
   EXPECT_EQ(word(static_cast<char*>(data) + 12), first + 3);  // x * 5 + k + i + f(n), with x = 0
   EXPECT_EQ(instance.runtime().fault(), std::nullopt);
 }
+
+TEST_F(ModuleTest, AHostFunctionStandsForItsKernel) {
+  hipModule_t loaded = nullptr;
+  hipFunction_t function = nullptr;
+  EXPECT_HIP(api.hipModuleLoadData(&loaded, hg::device_code_object().data()));
+  EXPECT_HIP(api.hipModuleGetFunction(&function, loaded, "inplace_u32"));
+  static const char symbol = 0, other = 0;
+  instance.add_kernel(&symbol, *instance.function(function));
+  void* data = allocate(16);
+  std::uint32_t n = 4, k = 3;
+  void* arguments[] = {&data, &n, &k};
+  EXPECT_HIP(api.hipLaunchKernel(&symbol, dim3(1), dim3(64), arguments, 0, nullptr));
+  const std::uint32_t first = word(data);
+  EXPECT_EQ(word(static_cast<char*>(data) + 12), first + 3);
+  EXPECT_EQ(api.hipLaunchKernel(&other, dim3(1), dim3(64), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipKernelNodeParams params{};
+  params.func = const_cast<char*>(&symbol);
+  params.gridDim = params.blockDim = dim3(1);
+  params.kernelParams = arguments;
+  EXPECT_HIP(api.hipGraphCreate(&graph, 0));
+  EXPECT_HIP(api.hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  hipKernelNodeParams read{};
+  EXPECT_HIP(api.hipGraphKernelNodeGetParams(node, &read));
+  EXPECT_EQ(read.func, &symbol);
+  EXPECT_EQ(read.gridDim.x, 1u);
+}
 #endif
 
 }  // namespace

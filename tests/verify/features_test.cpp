@@ -49,6 +49,12 @@ TEST(Features, AKernelCountsForItsArguments) {
                       {"opaque kernel", 1}}));
 }
 
+TEST(Features, AKernelByItsSymbolCountsAsSuch) {
+  const std::string kernel = "buffer b0 64\nkernel g0.n0 inplace_u32 data=b0 n=1 k=1";
+  EXPECT_EQ(features_of(kernel + " by_symbol").at("kernel by symbol"), 1u);
+  EXPECT_FALSE(features_of(kernel).contains("kernel by symbol"));
+}
+
 TEST(Features, PointersInsideOfStructsCountAsSuch) {
   const Features features =
       features_of("buffer b0 64\nkernel g0.n0 gather_struct p.out=b0+8 p.in=b0 p.n=1 p.flag=1 p.bias=2 tag=addr(b0)");

@@ -233,6 +233,27 @@ TEST_F(Interposing, TheValuesBehindKernelParamsReadPoisonAfterwards) {
   EXPECT_EQ(out, 0x1234u);
 }
 
+TEST_F(Interposing, TheValuesOfALaunchBySymbolReadPoisonAfterwards) {
+  static void** kept = nullptr;
+  static std::uint64_t seen = 0;
+  inner.hipLaunchKernel = [](const void*, dim3, dim3, void** values, size_t, hipStream_t) {
+    seen = *static_cast<std::uint64_t*>(values[0]);
+    kept = values;
+    return hipSuccess;
+  };
+  interposer.begin(inner, true);
+  const char symbol = 0;
+  interposer.know_symbol(static_cast<hipFunction_t>(static_cast<void*>(const_cast<char*>(&symbol))),
+                         find_kernel("inplace_u32"));
+  std::uint64_t data = 0x1234;
+  std::uint32_t n = 5, k = 6;
+  void* values[] = {&data, &n, &k};
+  EXPECT_EQ(table().hipLaunchKernel(&symbol, dim3(1), dim3(64), values, 0, nullptr), hipSuccess);
+  EXPECT_EQ(seen, 0x1234u);
+  EXPECT_TRUE(all_poison(static_cast<const void*>(kept), sizeof values));
+  EXPECT_EQ(data, 0x1234u);
+}
+
 TEST_F(Interposing, TheDependenciesOfANewNodeReadPoisonAfterwards) {
   const auto handle = [](std::uintptr_t value) { return reinterpret_cast<hipGraphNode_t>(value); };
   const hipGraphNode_t dependencies[] = {handle(1), handle(2)};

@@ -134,9 +134,11 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
                        const GraphObject& graph) {
   hipKernelNodeParams params{};
   if (!holds(context_.api.hipGraphKernelNodeGetParams(handle, &params), "hipGraphKernelNodeGetParams")) return;
-  const KernelSpec* spec = context_.interposer.kernel_of(static_cast<hipFunction_t>(params.func));
-  std::string text = fmt::format("{} runs {} grid {} block {} shared {}", name, spec == nullptr ? "?" : spec->name,
-                                 params.gridDim.x, params.blockDim.x, params.sharedMemBytes);
+  const auto function = static_cast<hipFunction_t>(params.func);
+  const KernelSpec* spec = context_.interposer.kernel_of(function);
+  std::string text = fmt::format("{} runs {}{} grid {} block {} shared {}", name, spec == nullptr ? "?" : spec->name,
+                                 context_.interposer.is_symbol(function) ? " by symbol" : "", params.gridDim.x,
+                                 params.blockDim.x, params.sharedMemBytes);
   const auto* record = std::get_if<hip::KernelRecord>(&node.record);
   if (record != nullptr && record->style == hip::ArgumentStyle::kParams && !graph.edited) {
     const hip::NodeRecord now = hip::relocated(node, graph.addresses);

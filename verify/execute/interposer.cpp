@@ -171,6 +171,16 @@ struct Copied<decltype(hipModuleLaunchKernel)> : std::true_type {
   }
 };
 
+template <>
+struct Copied<decltype(hipLaunchKernel)> : std::true_type {
+  static void pass(Interposer& self, const void* symbol, dim3, dim3, void**& params, std::size_t, hipStream_t) {
+    hipKernelNodeParams passed{};
+    passed.func = const_cast<void*>(symbol);
+    passed.kernelParams = params;
+    params = pass_kernel(self, &passed)->kernelParams;
+  }
+};
+
 // Forwards one function; `Member` is its place in the table.
 template <Function kFunction, auto Member>
 struct Forward;

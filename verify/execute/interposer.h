@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,11 @@ class Interposer {
 
   // Notes the kernel of a function handle. Copying `kernelParams` needs the sizes, which the call does not carry.
   void know_kernel(hipFunction_t function, const KernelSpec* kernel) { kernels_[function] = kernel; }
+  // The same of a kernel that is named by its host function.
+  void know_symbol(hipFunction_t symbol, const KernelSpec* kernel) {
+    know_kernel(symbol, kernel);
+    symbols_.insert(symbol);
+  }
 
   // The nth call (from 1) of `function` from now on fails once.
   void fail(Function function, std::uint32_t nth) { armed_[static_cast<std::size_t>(function)] = nth; }
@@ -103,6 +109,7 @@ class Interposer {
   void* pass(const void* bytes, std::size_t size);
   void poison_passed();
   [[nodiscard]] const KernelSpec* kernel_of(hipFunction_t function) const;
+  [[nodiscard]] bool is_symbol(hipFunction_t function) const { return symbols_.contains(function); }
 
  private:
   struct Chunk {
@@ -120,6 +127,7 @@ class Interposer {
   std::uint64_t calls_ = 0, graph_calls_ = 0, fired_ = 0, refused_returns_ = 0;
   std::optional<Function> last_fired_;
   std::map<hipFunction_t, const KernelSpec*> kernels_;
+  std::set<hipFunction_t> symbols_;
   std::vector<Chunk> chunks_;
   std::vector<Passed> passed_;
 };

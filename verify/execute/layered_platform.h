@@ -26,6 +26,8 @@ class LayeredPlatform final : public Platform {
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return layer_->table(); }
   [[nodiscard]] hipFunction_t function(std::size_t kernel_index, Id device) override;
+  [[nodiscard]] const void* kernel_symbol(const KernelSpec& kernel) override { return inner_.kernel_symbol(kernel); }
+  void forget_symbols() override { inner_.forget_symbols(); }
   bool need_devices(Id count) override { return inner_.need_devices(count); }
   void know_kernel(hipFunction_t function, const KernelSpec& kernel) override;
   [[nodiscard]] const void* symbol(std::size_t n) override { return inner_.symbol(n); }

@@ -91,7 +91,7 @@ hip::Status LibraryPlatform::load_kernels() {
   for (Id device = static_cast<Id>(functions_.size()); device-- > 0;) {
     if (hip::Status loaded = load_kernels_of(device); !loaded) return loaded;
   }
-  register_variables();
+  register_project_code();
   return {};
 #else
   return hip::Error{hipErrorNotSupported,
@@ -124,8 +124,8 @@ hip::Status LibraryPlatform::load_kernels_of([[maybe_unused]] Id device) {
   return {};
 }
 
-// The project's device code, registered with its variables as compiled programs do it. Runtimes keep pointers into all
-// of it for as long as they are loaded and identify a variable by its address, so these objects are never freed.
+// Device code, registered with its kernels and variables as compiled programs do it. Runtimes keep pointers into all of
+// it for as long as they are loaded and identify a variable or kernel by its address, so these objects are never freed.
 struct LibraryPlatform::RegisteredCode {
   struct Wrapper {                // the struct that compilers pass to __hipRegisterFatBinary
     unsigned magic = 0x48495046;  // "HIPF"
@@ -135,34 +135,63 @@ struct LibraryPlatform::RegisteredCode {
   };
   std::vector<std::byte> fat_binary;
   Wrapper wrapper;
-  char shadows[kVariables] = {};  // the address of each element identifies a variable
+  void** handle = nullptr;
+  char shadows[kVariables] = {};                     // the address of each element identifies a variable
+  std::map<const KernelSpec*, char> host_functions;  // the address of each element identifies a kernel
 };
 
 const void* LibraryPlatform::symbol(std::size_t n) {
   return registered_ == nullptr ? nullptr : &registered_->shadows[n];
 }
 
-// Copies to and from symbols need variables that a program has registered; variables of a loaded module do not count. A
-// library without the compilers' entry points (__hipRegister*) has no variables.
-void LibraryPlatform::register_variables() {
+// The code of other programs is registered when its first kernel is asked for.
+const void* LibraryPlatform::kernel_symbol(const KernelSpec& kernel) {
+  if (library_.api.hipLaunchKernel == nullptr || registered_ == nullptr) return nullptr;
+  if (kernel.object == nullptr) return &registered_->host_functions[&kernel];
+  const auto [place, fresh] = registered_objects_.try_emplace(kernel.object);
+  if (fresh) place->second = register_code(kernel.object->elf, kernel.object->kernels);
+  return place->second == nullptr ? nullptr : &place->second->host_functions[&kernel];
+}
+
+// Null where the library lacks the compilers' entry points (__hipRegister*).
+LibraryPlatform::RegisteredCode* LibraryPlatform::register_code([[maybe_unused]] std::span<const std::byte> elf,
+                                                                [[maybe_unused]] std::span<const KernelSpec> kernels) {
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
   void* library = library_.library.get();
   using RegisterCode = void** (*)(const void*);
-  using RegisterVariable = void (*)(void**, void*, char*, char*, int, std::size_t, int, int);
-  const auto register_code = reinterpret_cast<RegisterCode>(dlsym(library, "__hipRegisterFatBinary"));
-  const auto register_variable = reinterpret_cast<RegisterVariable>(dlsym(library, "__hipRegisterVar"));
-  if (register_code == nullptr || register_variable == nullptr) return;
+  using RegisterKernel =
+      void (*)(void**, const void*, char*, const char*, unsigned, uint3*, uint3*, dim3*, dim3*, int*);
+  const auto register_binary = reinterpret_cast<RegisterCode>(dlsym(library, "__hipRegisterFatBinary"));
+  const auto register_kernel = reinterpret_cast<RegisterKernel>(dlsym(library, "__hipRegisterFunction"));
+  if (register_binary == nullptr || register_kernel == nullptr) return nullptr;
   static auto* const all = new std::vector<std::unique_ptr<RegisteredCode>>;
   RegisteredCode& code = *all->emplace_back(std::make_unique<RegisteredCode>());
-  code.fat_binary = bundle(hg::device_code_object());
+  code.fat_binary = bundle(elf);
   code.wrapper.binary = code.fat_binary.data();
-  void** const handle = register_code(&code.wrapper);
-  if (handle == nullptr) return;
-  for (std::size_t n = 0; n < kVariables; ++n) {
-    std::string name = variable_name(n);
-    register_variable(handle, &code.shadows[n], name.data(), name.data(), 0, kSymbolBytes, 0, 0);
+  code.handle = register_binary(&code.wrapper);
+  if (code.handle == nullptr) return nullptr;
+  for (const KernelSpec& kernel : kernels) {
+    std::string name = kernel.name.substr(0, kernel.name.rfind('@'));
+    register_kernel(code.handle, &code.host_functions[&kernel], name.data(), name.c_str(), ~0U, nullptr, nullptr,
+                    nullptr, nullptr, nullptr);
   }
-  registered_ = &code;
+  return &code;
+#else
+  return nullptr;
+#endif
+}
+
+// Copies to and from symbols need variables that a program has registered; variables of a loaded module do not count.
+void LibraryPlatform::register_project_code() {
+#ifdef HGCHECK_HAVE_DEVICE_KERNELS
+  using RegisterVariable = void (*)(void**, void*, char*, char*, int, std::size_t, int, int);
+  const auto register_variable = reinterpret_cast<RegisterVariable>(dlsym(library_.library.get(), "__hipRegisterVar"));
+  if (register_variable == nullptr) return;
+  registered_ = register_code(hg::device_code_object(), kernel_catalogue());
+  for (std::size_t n = 0; registered_ != nullptr && n < kVariables; ++n) {
+    std::string name = variable_name(n);
+    register_variable(registered_->handle, &registered_->shadows[n], name.data(), name.data(), 0, kSymbolBytes, 0, 0);
+  }
 #endif
 }
 

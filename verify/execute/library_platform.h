@@ -5,12 +5,15 @@
 // sticky error that a program caused stays in the runtime: a caller that runs many programs has to start a new process.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hip/agent/configure.h"
 #include "verify/execute/platform.h"
+#include "verify/language/foreign_kernels.h"
 
 namespace verify {
 
@@ -27,6 +30,7 @@ class LibraryPlatform final : public Platform {
   }
   bool need_devices(Id count) override { return count <= functions_.size(); }
   [[nodiscard]] const void* symbol(std::size_t n) override;
+  [[nodiscard]] const void* kernel_symbol(const KernelSpec& kernel) override;
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
   std::byte* host_view(hip::DeviceAddress address, std::size_t bytes) override;
@@ -62,14 +66,17 @@ class LibraryPlatform final : public Platform {
   hip::Status give_devices_to_model();
   hip::Status load_kernels();
   hip::Status load_kernels_of(Id device);
-  void register_variables();
+  void register_project_code();
+  [[nodiscard]] RegisteredCode* register_code(std::span<const std::byte> elf, std::span<const KernelSpec> kernels);
 
   hip::LoadedApi library_;
   Agent agent_;
   bool counted_ = false;  // the agent or the model reports the remaining allocations after each program
   KeptMemory kept_memory_;
   std::vector<std::vector<hipFunction_t>> functions_;  // by device, then in the order of kernel_catalogue()
-  RegisteredCode* registered_ = nullptr;               // null: there are no variables
+  // Null where the library cannot register code: then there are no variables and no kernels by symbol.
+  RegisteredCode* registered_ = nullptr;
+  std::map<const CodeObject*, RegisteredCode*> registered_objects_;
 };
 
 }  // namespace verify

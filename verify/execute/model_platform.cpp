@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "hip/kernels/host_kernels.h"
+#include "verify/execute/devices.h"
 #include "verify/execute/resources.h"
 
 namespace verify {
@@ -96,6 +97,8 @@ void ModelPlatform::on_threads(const std::map<Id, std::function<void()>>& works)
 void ModelPlatform::begin(std::uint64_t schedule_seed) {
   instance_.reset(options_for(options_, needed_, schedule_seed));
   modules_.clear();
+  registered_.clear();
+  registered_modules_.clear();
   for (Id device = 0; device < needed_; ++device) {
     modules_.push_back(&instance_.runtime().load_module(kernels_, static_cast<int>(device)));
   }
@@ -104,6 +107,48 @@ void ModelPlatform::begin(std::uint64_t schedule_seed) {
 
 hipFunction_t ModelPlatform::function(std::size_t kernel_index, Id device) {
   return model::abi::InProcess::function_handle(modules_[device]->find(kernels_[kernel_index]->name)->id());
+}
+
+// Registered code is a module of its own, beside the modules that a program takes the same kernels from.
+void ModelPlatform::register_kernels(Id device) {
+  const model::Module& module = instance_.runtime().load_module(kernels_, static_cast<int>(device));
+  for (const KernelSpec& kernel : kernel_catalogue()) {
+    instance_.add_kernel(&host_functions_[&kernel], *module.find(kernel.name));
+  }
+}
+
+void ModelPlatform::register_kernels(const CodeObject& object, Id device) {
+  const hip::Status loaded = on_device(api(), device, [&]() -> hip::Status {
+    hipModule_t module = nullptr;
+    hip::Status status = hip::call<&hip::Api::hipModuleLoadData>(api(), &module, object.elf.data());
+    if (!status) return status;
+    registered_modules_.push_back(module);
+    for (const KernelSpec& kernel : object.kernels) {
+      hipFunction_t function = nullptr;
+      const std::string name = kernel.name.substr(0, kernel.name.rfind('@'));
+      status = hip::call<&hip::Api::hipModuleGetFunction>(api(), &function, module, name.c_str());
+      if (!status) return status;
+      instance_.add_kernel(&host_functions_[&kernel], *instance_.function(function));
+    }
+    return {};
+  });
+  static_cast<void>(loaded);  // HIP refuses a host function that stands for no kernel
+}
+
+const void* ModelPlatform::kernel_symbol(const KernelSpec& kernel) {
+  if (registered_.insert(kernel.object).second) {
+    for (Id device = 0; device < needed_; ++device) {
+      if (kernel.object == nullptr) register_kernels(device);
+      if (kernel.object != nullptr) register_kernels(*kernel.object, device);
+    }
+  }
+  return &host_functions_[&kernel];
+}
+
+void ModelPlatform::forget_symbols() {
+  for (const hipModule_t module : registered_modules_) static_cast<void>(api().hipModuleUnload(module));
+  registered_modules_.clear();
+  registered_.clear();
 }
 
 hip::DeviceAddress ModelPlatform::allocate_pageable(std::size_t bytes) {

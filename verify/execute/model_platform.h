@@ -5,12 +5,15 @@
 // metadata.)
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "model/abi/in_process.h"
 #include "verify/execute/platform.h"
+#include "verify/language/foreign_kernels.h"
 
 namespace verify {
 
@@ -37,6 +40,8 @@ class ModelPlatform : public Platform {
     return true;
   }
   [[nodiscard]] const void* symbol(std::size_t n) override { return &shadows_[n]; }
+  [[nodiscard]] const void* kernel_symbol(const KernelSpec& kernel) override;
+  void forget_symbols() override;
   hip::DeviceAddress allocate_pageable(std::size_t bytes) override;
   void free_pageable(hip::DeviceAddress address) override;
   hip::Status store(hip::DeviceAddress address, const std::byte* bytes, std::size_t size) override;
@@ -56,12 +61,18 @@ class ModelPlatform : public Platform {
   [[nodiscard]] std::optional<std::vector<model::NodeView>> look_into(hipGraphExec_t exec, std::size_t most) override;
 
  private:
+  void register_kernels(Id device);
+  void register_kernels(const CodeObject& object, Id device);
+
   ModelPlatformOptions options_;
   model::abi::InProcess instance_;
   std::vector<std::shared_ptr<const model::Kernel>> kernels_;  // in the order of kernel_catalogue()
   Id needed_ = 1;                                              // devices that the program needs
   std::vector<model::Module*> modules_;                        // one for each of these devices
   char shadows_[kVariables] = {};                              // the address of each element identifies a variable
+  std::map<const KernelSpec*, char> host_functions_;           // the address of each element identifies a kernel
+  std::set<const CodeObject*> registered_;                     // for this program; null: the project's code
+  std::vector<hipModule_t> registered_modules_;                // of other code objects
   std::optional<model::abi::Activate> active_;
   std::unique_ptr<ModelPlatform> for_systems_;  // made when for_systems() is first called
 };

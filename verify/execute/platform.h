@@ -58,6 +58,11 @@ class Platform {
   // Says that the next program needs `count` devices. Returns false where the platform has fewer.
   virtual bool need_devices(Id count) { return count == 1; }
 
+  // The host function that stands for a kernel, the same for all devices: HIP's functions take it in the place of a
+  // handle. Null where the platform registers no kernels.
+  [[nodiscard]] virtual const void* kernel_symbol(const KernelSpec&) { return nullptr; }
+  // Ends the use of such host functions by the program.
+  virtual void forget_symbols() {}
   // Notes the arguments of a kernel of a loaded code object.
   virtual void know_kernel(hipFunction_t, const KernelSpec&) {}
   // The variables of the project's device code: kSymbols for programs, and one for calls with wrong arguments.

@@ -63,6 +63,7 @@ struct Maker {
     std::vector<hip::Relocation> relocations;
     kernel.function = context.function(p);
     kernel.device = static_cast<int>(p.device);
+    kernel.by_symbol = p.by_symbol;
     kernel.grid = dim3(p.grid, p.grid_y, p.grid_z);
     kernel.block = dim3(p.block, p.block_y, p.block_z);
     kernel.shared_bytes = p.shared_bytes;

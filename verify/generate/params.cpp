@@ -72,6 +72,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.devices = choices.percent(6);
   swarm.anew = choices.percent(30);
   swarm.modules = choices.percent(10);
+  swarm.by_symbol = choices.percent(25);
   constexpr std::uint64_t kMostStreams = 9;
   if (choices.percent(12)) swarm.most_streams = choices.between(swarm.most_streams + 1, kMostStreams);
   return swarm;
@@ -217,6 +218,7 @@ std::optional<NodeParams> ParamsGenerator::kernel(const KernelSpec& spec, Id dev
   if (swarm_.forms && choices_.percent(20)) params.shared_bytes = static_cast<std::uint32_t>(choices_.below(1025));
   const std::vector<Id> modules = state_.live_modules();
   if (device == 0 && !modules.empty() && choices_.percent(40)) params.module = modules[choices_.below(modules.size())];
+  params.by_symbol = swarm_.by_symbol && !params.module && choices_.percent(60);
   return params;
 }
 

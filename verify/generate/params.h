@@ -42,6 +42,7 @@ struct Swarm {
   bool devices = false;          // a second device
   bool anew = false;             // graphs are destroyed when they are instantiated, and recorded anew for each update
   bool modules = false;          // code that is loaded and unloaded
+  bool by_symbol = false;        // kernels that are named by their host functions
   std::size_t most_streams = 4;  // that live at a time, the null stream counted
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);

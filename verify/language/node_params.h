@@ -70,6 +70,7 @@ struct KernelParams {
   std::uint32_t shared_bytes = 0;  // dynamic shared memory, which no kernel of the project touches
   Id device = 0;                   // the device that the kernel runs on; its function belongs to that device
   std::optional<Id> module;        // whose function it is; none: that of the module that is there from the start
+  bool by_symbol = false;          // named by its host function, as compiled programs name it, and not by a handle
   bool operator==(const KernelParams&) const = default;
 };
 

@@ -36,6 +36,7 @@ void NodeRecords::unload_code_objects() {
   // As above, a refusal cannot be reported any more.
   for (const auto& [id, module] : modules_) static_cast<void>(run_.platform.api().hipModuleUnload(module));
   modules_.clear();
+  run_.platform.forget_symbols();
 }
 
 hip::Status NodeRecords::load_module(Id id) {
@@ -69,6 +70,7 @@ hipFunction_t NodeRecords::function_of_module(const std::string& name, Id module
 
 hipFunction_t NodeRecords::function(const KernelParams& kernel) {
   const KernelSpec& spec = *kernel.kernel;
+  if (kernel.by_symbol) return symbol_of(spec);
   if (spec.object != nullptr) return code_objects_.function(spec, kernel.device);
   const auto index = static_cast<std::size_t>(&spec - kernel_catalogue().data());
   hipFunction_t& function = functions_[{index, kernel.device, kernel.module}];
@@ -80,6 +82,18 @@ hipFunction_t NodeRecords::function(const KernelParams& kernel) {
     run_.platform.know_kernel(function, spec);
   }
   return function;
+}
+
+// Where HIP takes a kernel's handle, it takes the symbol as well (hipKernelNodeParams::func is a plain pointer).
+hipFunction_t NodeRecords::symbol_of(const KernelSpec& spec) {
+  const auto symbol = static_cast<hipFunction_t>(const_cast<void*>(run_.platform.kernel_symbol(spec)));
+  if (symbol == nullptr) {
+    static_cast<void>(run_.unsupported("kernels by symbol"));
+    return nullptr;
+  }
+  run_.interposer.know_symbol(symbol, &spec);
+  run_.platform.know_kernel(symbol, spec);
+  return symbol;
 }
 
 hipHostNodeParams NodeRecords::host_call(const HostParams& params) {

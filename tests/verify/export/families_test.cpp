@@ -101,6 +101,7 @@ std::vector<Sample> samples() {
        "hipModuleGetGlobal((hipDeviceptr_t*)&b3, &b3_bytes, module0, \"symbol1\")"},
       {"buffer b3 64 symbol=1\n", "hipGetSymbolAddress((void**)&b3, HIP_SYMBOL(symbol1))"},
       {"module m0\non s0 kernel count_only n=1 a=2 b=3 module=m0\n", "hipModuleLaunchKernel("},
+      {"on s0 kernel count_only n=1 a=2 b=3 by_symbol\n", "hipLaunchKernel("},
       {"module m0\n" + kGraph + "kernel g0.n3 count_only n=1 a=2 b=3 module=m0\n",
        "of_module(module0, \"count_only\", "},
       {"module m0\non s0 kernel count_only n=1 a=2 b=3 module=m0\n", "extern \"C\" __global__ void count_only("},

@@ -96,6 +96,7 @@ void replace_kernel(const KernelParams& p, const EmitKernel& emit) {
     plain.kernel = find_kernel(kPlain);
     plain.arguments = {p.arguments[i], {ArgumentValue::Kind::kNumber, 1, {}}, {ArgumentValue::Kind::kNumber, 0, {}}};
     plain.style = p.style;
+    plain.by_symbol = p.by_symbol;
     emit(plain);
     return;
   }
@@ -157,6 +158,7 @@ void parse_kernel_keys(Attributes& attributes, KernelParams& params) {
   params.device = static_cast<Id>(attributes.number("device", 0, kMaxDevices - 1));
   Token module;
   if (attributes.take("module", module)) params.module = parse_id(attributes.line(), module, 'm');
+  params.by_symbol = attributes.flag("by_symbol");
 }
 
 void print_kernel(Out out, const KernelParams& p) {
@@ -169,11 +171,17 @@ void print_kernel(Out out, const KernelParams& p) {
   if (p.shared_bytes != 0) fmt::format_to(out, " shared={}", p.shared_bytes);
   if (p.device != 0) fmt::format_to(out, " device={}", p.device);
   if (p.module) fmt::format_to(out, " module=m{}", *p.module);
+  if (p.by_symbol) fmt::format_to(out, " by_symbol");
 }
 
 void simplify_kernel(const KernelParams& p, const EmitKernel& emit) {
-  replace_kernel(p, emit);
   KernelParams changed = p;
+  if (p.by_symbol) {
+    changed.by_symbol = false;
+    emit(changed);
+    changed = p;
+  }
+  replace_kernel(p, emit);
   if (p.opaque) {
     changed.opaque = false;
     emit(changed);
@@ -222,6 +230,7 @@ void count_kernel_features(const KernelParams& kernel, const std::vector<std::ui
   if (kernel.shared_bytes != 0) add("shared memory");
   if (kernel.device != 0) add("kernel of another device");
   if (kernel.module) add("kernel of a module");
+  if (kernel.by_symbol) add("kernel by symbol");
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const FieldSpec& field = kernel.kernel->fields[i];
     const ArgumentValue& value = kernel.arguments[i];

@@ -103,6 +103,7 @@ Reason params(const State& state, const KernelParams& p) {
     if (Reason reason = state.missing_module(*p.module)) return reason;
     if (p.device != 0 || p.kernel->object != nullptr) return "a module has the project's kernels, for device 0";
   }
+  if (p.by_symbol && p.module) return "a symbol names no module: hipModuleGetFunction finds a module's kernels";
   if (p.shared_bytes > kMaxSharedBytes) return fmt::format("a workgroup shares at most {} bytes", kMaxSharedBytes);
   const std::uint64_t items = std::uint64_t{p.block} * p.block_y * p.block_z;
   if (p.grid == 0 || p.grid_y == 0 || p.grid_z == 0 || items == 0 || items > 1024)

@@ -19,12 +19,13 @@ constexpr std::array<std::string_view, 5> kCopyKinds = {"h2h", "h2d", "d2h", "d2
 constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords = {{
     {"kernel", true, true,
      "NAME FIELD=VALUE... [grid=1] [block=64] [style=params|extra] [opaque] [shared=0] [device=0..3] "
-     "[module=m0]",
+     "[module=m0] [by_symbol]",
      "A kernel of the project (program-language.md lists them), or `NAME@CODE_OBJECT`, a kernel of a "
      "recorded program. `opaque`: recorded by code that cannot say where its pointers are. `module` takes the "
      "kernel from a module that the program loads; other kernels are of a module that is loaded before the program. "
-     "`hipModuleGetFunction` finds both, and a setter may put one in the place of the other. Exported files name a "
-     "kernel without `module` by its symbol."},
+     "`hipModuleGetFunction` finds both. `by_symbol` names the kernel by its host function, as compiled programs do; "
+     "a stream gets it through `hipLaunchKernel`, without `style=extra`. A setter may put one form in the place of "
+     "another. Exported files name a kernel without `module` by its symbol."},
     {"memcpy", true, true, "dst=b1 src=b0 bytes=512 [kind=h2h|h2d|d2h|d2d|default] [symbol=dst|src] [peer=async|wait]",
      "The linear copy. `symbol` names one end as a variable of the device code, by its symbol and offset: "
      "`hipGraphAddMemcpyNodeToSymbol`, `hipGraphAddMemcpyNodeFromSymbol` and their like; a setter or an "
@@ -394,6 +395,7 @@ std::vector<std::string> node_feature_names() {
     names.push_back(fmt::format("scalar addr() in {} bytes", size));
   }
   for (const std::string_view kind : kCopyKinds) names.push_back(fmt::format("copy {}", kind));
+  names.emplace_back("kernel by symbol");
   for (const char* name : {"pointer base",        "pointer interior",    "pointer one past the end",
                            "pointer in a struct", "style params",        "style extra",
                            "opaque kernel",       "shared memory",       "kernel of another device",

@@ -205,6 +205,8 @@ Reason check_device_of_work(const State& state, const Enqueue& c) {
   if (is_event_node(c.params) && device != 0)
     return "which device's streams a node records an event on is not documented";
   if (const auto* kernel = std::get_if<KernelParams>(&c.params)) {
+    if (kernel->by_symbol && kernel->style == ArgumentStyle::kExtra && !c.by_hand)
+      return "hipLaunchKernel takes no packed arguments";
     if (kernel->device != device) return fmt::format("s{} is a stream of device {}", c.stream, device);
     return state.capture_of(c.stream) != nullptr ? Reason{} : state.unreachable(*kernel);
   }
