@@ -13,7 +13,7 @@ namespace {
 using Copy = OpenScene::Copy;
 using Effect = OpenScene::Effect;
 
-// What the nodes do before the call, and what the call asks for.
+// The work of nodes before the call, and the work that the call asks for.
 constexpr Copy kLine = {0, 256, 32}, kNewLine = {8, 304, 40};
 constexpr Copy kRows = {0, 256, 8, 4, 16}, kNewRows = {4, 400, 12, 3, 20};
 constexpr Copy kOverlapping = {16, 320, 32}, kNewOverlapping = {24, 512, 24};
@@ -63,9 +63,10 @@ hipError_t update(OpenScene& s, hipGraph_t from) {
   return s.api.hipGraphExecUpdate(s.exec, from, &s.node_out, &s.update_out);
 }
 
-// The memory of the executable graph is freed after each launch: by a graph of the free node, if there is one.
+// The memory of the executable graph is freed after its launch: by a graph of the free node, if there is one.
 void frees_elsewhere(OpenScene& s, void* memory, hipGraph_t other) {
   hipGraphExec_t frees = nullptr;
+  s.launches = 1;
   s.launch = [&s, memory, other, frees, used = s.graph_memory()](bool done) mutable -> std::string {
     std::string wrong = s.launch_once(s.exec);
     if (!wrong.empty()) return wrong;

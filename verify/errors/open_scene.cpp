@@ -7,7 +7,6 @@ namespace verify {
 namespace {
 
 constexpr std::size_t kMemoryBytes = 64, kCopiedBytes = 32;  // of an allocation of a graph
-constexpr int kLaunches = 2;  // after the call: a second launch may use what the first one left
 
 void count_nothing(void*) {}
 
@@ -228,7 +227,7 @@ std::string OpenScene::bytes_wrong(bool succeeded) {
     execs_.push_back(fresh);
     exec = fresh;
   }
-  for (int launches = 0; launches < (effect_ == Effect::kStream ? 1 : kLaunches); ++launches) {
+  for (int done_launches = 0; done_launches < (effect_ == Effect::kStream ? 1 : launches); ++done_launches) {
     Bytes seen;
     if (std::string wrong = launch_and_read(succeeded, seen); !wrong.empty()) return wrong;
     if (seen == (succeeded ? done : was) && (!succeeded || can_be_done)) continue;

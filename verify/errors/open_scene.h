@@ -2,7 +2,7 @@
 //
 // Such a call has a set of allowed outcomes. Either it is refused with one of its codes, and nothing that can be
 // observed changes; or it succeeds and does all that it says. Whichever happens, the executable graph, or the graph,
-// is launched twice afterwards, and the bytes are compared with those that this outcome gives. Wrong are: another
+// is launched afterwards, and the bytes are compared with those that this outcome gives. Wrong are: another
 // code, success without effect, half of the effect, a refusal that changes something, a crash.
 //
 // A row of verify/errors/cases/open.inc makes its graphs, says the bytes of a launch before and after (`was`, `done`),
@@ -72,7 +72,7 @@ class OpenScene {
   };
   [[nodiscard]] Memory add_memory(hipGraph_t to, unsigned char value, bool frees);
 
-  // What shows the effect of the call: launches of `exec`; launches of `graph`, instantiated after the call; or the
+  // The effect of the call shows in launches of `exec`; in launches of `graph`, instantiated after the call; or in the
   // memory as the call on the stream left it.
   enum class Effect : std::uint8_t { kExec, kGraph, kStream };
   // Makes `exec` from `graph`, unless the row did so before, and notes the state before the call.
@@ -95,7 +95,7 @@ class OpenScene {
   void must(hipError_t status) {
     if (prepared_ == hipSuccess) prepared_ = status;
   }
-  // What is wrong with the outcome, or nothing. `codes`: those of an allowed refusal.
+  // Says how the outcome is wrong, or nothing. `codes`: those of an allowed refusal.
   [[nodiscard]] std::string judge(hipError_t status, std::span<const hipError_t> codes);
 
   const hip::Api& api;
@@ -106,6 +106,7 @@ class OpenScene {
   hipGraphNode_t node_out = nullptr;
   hipGraphExecUpdateResult update_out{};
   Bytes was, done;
+  int launches = 2;         // after the call: a second one may use what the first one left
   bool can_be_done = true;  // false: success has no meaning, so the call has to be refused
 
  private:

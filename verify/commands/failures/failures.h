@@ -30,8 +30,7 @@ struct BadCall {
         "bad",
         "A call of a HIP function with one invalid argument, by the case's name in `verify/errors/cases.inc`, "
         "against live objects of its own. Its status, and the answer of `hipGetLastError` behind it, are "
-        "observations. Cases of `open.inc` have no documented outcome: the call is refused without a change, or done "
-        "in full.",
+        "observations.",
         kDrawnByHand, kDescribedByHand, ErrorCaseField{&BadCall::function, &BadCall::error_case});
   }
   bool operator==(const BadCall&) const = default;
