@@ -7,6 +7,7 @@
 
 #include "model/abi/in_process.h"
 #include "verify/errors/error_calls.h"
+#include "verify/errors/open_calls.h"
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
 #include "hip/kernels/device_kernels.h"
 #endif
@@ -146,18 +147,32 @@ std::string test_name(const testing::TestParamInfo<ErrorCase>& info) {
 }
 
 bool model_has(const ErrorCase& one) {
+  if (one.open != OpenKind::kNone) return find_open_call(one) != nullptr && find_open_call(one)->exists(Machine::api());
   const ErrorCall* call = find_error_call(one);
   return call != nullptr && call->exists(Machine::api());
 }
 
-std::vector<ErrorCase> cases_of_the_model() {
+std::vector<ErrorCase> cases_of_the_model(bool open) {
   std::vector<ErrorCase> all;
   for (const ErrorCase& one : error_cases()) {
-    if (model_has(one) && (kCode != nullptr || !needs_code(one))) all.push_back(one);
+    if (model_has(one) && (kCode != nullptr || !needs_code(one)) && (one.open != OpenKind::kNone) == open)
+      all.push_back(one);
   }
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(OnTheModel, BadInput, testing::ValuesIn(cases_of_the_model()), test_name);
+INSTANTIATE_TEST_SUITE_P(OnTheModel, BadInput, testing::ValuesIn(cases_of_the_model(false)), test_name);
+
+class OpenCase : public testing::TestWithParam<ErrorCase> {};
+TEST_P(OpenCase, HasAnAllowedOutcomeAndLeavesNothing) {
+  Machine machine;
+  const ErrorAnswer answer = answer_error_case(Machine::api(), machine.kernel(), nullptr, nullptr, GetParam());
+  EXPECT_EQ(answer.kind, ErrorAnswer::Kind::kJudged);
+  EXPECT_EQ(describe(answer), "an allowed outcome") << GetParam().source;
+  model::LiveHandles left;
+  left.modules = 1;
+  EXPECT_TRUE(machine.live() == left) << "something is left";
+}
+INSTANTIATE_TEST_SUITE_P(OnTheModel, OpenCase, testing::ValuesIn(cases_of_the_model(true)), test_name);
 
 TEST(ErrorCases, WhatTheModelLacksIsKnown) {
   constexpr std::string_view kLacking[] = {"AddMemAllocNode",    "AddMemFreeNode",
@@ -358,6 +373,94 @@ TEST(ErrorCases, AStateThatARefusedCallChangesIsSeen) {
               careless.changed)
         << careless.function;
   }
+}
+
+// Runtimes whose outcome of an open case is not allowed.
+hipError_t set_line(hipGraphExec_t exec, hipGraphNode_t node, void* to, const void* from, std::size_t bytes) {
+  return Machine::api().hipGraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, hipMemcpyDeviceToDevice);
+}
+constexpr Careless kWrongOutcomes[] = {
+    {"hipGraphExecMemcpyNodeSetParams", "one-row-for-a-linear-copy",
+     [](hip::Api& api) { api.hipGraphExecMemcpyNodeSetParams = [](auto...) { return hipSuccess; }; },
+     "success, and then no effect"},
+    {"hipGraphExecMemcpyNodeSetParams", "late-node-after-a-launch",
+     [](hip::Api& api) { api.hipGraphExecMemcpyNodeSetParams = [](auto...) { return hipSuccess; }; },
+     "success, and then no effect"},
+    {"hipGraphExecMemcpyNodeSetParams", "rows-for-a-linear-copy-after-a-launch",
+     [](hip::Api& api) {
+       api.hipGraphExecMemcpyNodeSetParams = [](hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms* p) {
+         return set_line(exec, node, p->dstPtr.ptr, p->srcPtr.ptr, p->extent.width);  // the first row alone
+       };
+     },
+     "success, and then a part of the effect, or another one"},
+    {"hipGraphExecMemcpyNodeSetParams", "rows-for-a-linear-copy",
+     [](hip::Api& api) {
+       api.hipGraphExecMemcpyNodeSetParams = [](hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms* p) {
+         static_cast<void>(set_line(exec, node, p->dstPtr.ptr, p->srcPtr.ptr, p->extent.width));
+         return Machine::api().hipGraphExecMemcpyNodeSetParams(exec, node, nullptr);
+       };
+     },
+     "refused, and then other bytes"},
+    {"hipGraphAddMemcpyNode", "no-height",
+     [](hip::Api& api) {
+       api.hipGraphAddMemcpyNode = [](hipGraphNode_t* node, hipGraph_t graph, auto... others) {
+         static_cast<void>(Machine::api().hipGraphAddEmptyNode(node, graph, nullptr, 0));
+         return Machine::api().hipGraphAddMemcpyNode(nullptr, graph, others...);
+       };
+     },
+     "refused, and changed the nodes of the graph"},
+    {"hipMemcpyAsync", "no-bytes",
+     [](hip::Api& api) {
+       api.hipMemcpyAsync = [](void* to, const void* from, std::size_t, hipMemcpyKind kind, hipStream_t stream) {
+         return Machine::api().hipMemcpyAsync(to, from, 1, kind, stream);
+       };
+     },
+     "success, and then a part of the effect, or another one"},
+    {"hipMemcpyAsync", "no-bytes-in-a-capture",
+     [](hip::Api& api) {
+       api.hipMemcpyAsync = [](void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+         hipGraph_t graph = nullptr;
+         if (bytes != 0) return Machine::api().hipMemcpyAsync(to, from, bytes, kind, stream);
+         if (Machine::api().hipStreamEndCapture(stream, &graph) == hipSuccess)
+           static_cast<void>(Machine::api().hipGraphDestroy(graph));
+         return hipErrorInvalidValue;
+       };
+     },
+     "hipErrorInvalidValue, and a capture that ends with hipErrorIllegalState"},
+    {"hipMemset2DAsync", "no-width",
+     [](hip::Api& api) { api.hipMemset2DAsync = [](auto...) { return hipErrorUnknown; }; },
+     "refused with hipErrorUnknown"},
+    {"hipMemset2DAsync", "no-height",
+     [](hip::Api& api) { api.hipMemset2DAsync = [](auto...) { return hipErrorInvalidValue; }; },
+     "hipErrorInvalidValue, and the last error is hipSuccess"},
+    {"hipGraphAddMemFreeNode", "memory-of-another-graph",
+     [](hip::Api& api) {
+       api.hipGraphAddMemFreeNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t*, std::size_t,
+                                       void*) { return Machine::api().hipGraphAddEmptyNode(node, graph, nullptr, 0); };
+     },
+     "success, and then memory that stays in use"},
+};
+
+TEST(ErrorCases, AnOutcomeThatIsNotAllowedIsSeen) {
+  for (const Careless& careless : kWrongOutcomes) {
+    Machine machine;
+    hip::Api api = Machine::api();
+    careless.spoil(api);
+    const ErrorCase* error_case = find_error_case(careless.function, careless.name);
+    ASSERT_NE(error_case, nullptr) << careless.function << " " << careless.name;
+    const ErrorAnswer answer = answer_error_case(api, machine.kernel(), nullptr, nullptr, *error_case);
+    EXPECT_EQ(describe(answer), careless.changed) << careless.function << " " << careless.name;
+  }
+}
+
+TEST(ErrorCases, ACaseOfMemoryNodesNeedsThem) {
+  Machine machine;
+  hip::Api api = Machine::api();
+  api.hipGraphAddMemFreeNode = nullptr;
+  EXPECT_EQ(answer_error_case(api, machine.kernel(), nullptr, nullptr,
+                              *find_error_case("hipGraphExecUpdate", "the-same-memory-nodes"))
+                .kind,
+            ErrorAnswer::Kind::kUnsupported);
 }
 
 TEST(ErrorCases, AChildThatAllocatesNeedsNodesThatAllocateAndFree) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "verify/errors/open_calls.h"
+
 namespace verify {
 namespace {
 
@@ -86,6 +88,7 @@ bool has_valid_call(std::string_view function) {
 }
 
 std::string describe(const ErrorAnswer& answer) {
+  if (answer.kind == ErrorAnswer::Kind::kJudged) return answer.changed.empty() ? "an allowed outcome" : answer.changed;
   if (answer.kind != ErrorAnswer::Kind::kAnswered) return {};
   std::string text = hip::status_name(answer.status);
   if (answer.last_error != answer.status) text += ", last error " + hip::status_name(answer.last_error);
@@ -101,9 +104,25 @@ bool needs_code(const ErrorCase& error_case) {
   return error_case.name.starts_with("unloaded");
 }
 
+namespace {
+
+const ErrorAnswer kLacking = {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
+
+ErrorAnswer answer_open_case(const hip::Api& api, hipFunction_t kernel, const ErrorCase& error_case) {
+  const OpenCall* call = find_open_call(error_case);
+  if (call == nullptr || !call->exists(api)) return kLacking;
+  OpenScene scene(api, kernel, launches_before(call->name));
+  const hipError_t status = call->make(scene);
+  if (scene.lacking()) return kLacking;
+  if (scene.prepared() != hipSuccess) return {ErrorAnswer::Kind::kUnprepared, scene.prepared(), hipSuccess};
+  return {ErrorAnswer::Kind::kJudged, status, hipSuccess, scene.judge(status, call->codes)};
+}
+
+}  // namespace
+
 ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable, const void* code,
                               const ErrorCase& error_case, bool look_around) {
-  const ErrorAnswer kLacking = {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
+  if (error_case.open != OpenKind::kNone) return answer_open_case(api, kernel, error_case);
   const ErrorCall* call = find_error_call(error_case);
   const bool lacks_variable = variable == nullptr && needs_variable(error_case);
   const bool lacks_code = code == nullptr && needs_code(error_case);

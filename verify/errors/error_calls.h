@@ -25,7 +25,12 @@ struct ErrorCall {
 [[nodiscard]] bool has_valid_call(std::string_view function);
 
 struct ErrorAnswer {
-  enum class Kind { kAnswered, kUnsupported, kUnprepared };  // no such function or variable; no scene could be made
+  enum class Kind {
+    kAnswered,
+    kJudged,       // an open case: `changed` says what is wrong with the outcome, or nothing
+    kUnsupported,  // no such function or variable
+    kUnprepared,   // no scene could be made
+  };
   Kind kind = Kind::kAnswered;
   hipError_t status = hipSuccess;
   hipError_t last_error = hipSuccess;  // the status of hipGetLastError after the call

@@ -32,10 +32,12 @@ enum : int {
 
 #define AT_LEAST(major, minor) 1
 #define ROW(function, name, expected, source, ...) {#function, name, expected, source},
+#define OPEN(kind, function, name, codes, source, ...) {#function, name, kAnswerOpen, source, OpenKind::kind},
 constexpr ErrorCase kCases[] = {
 #include "verify/errors/cases.inc"
 };
 #undef ROW
+#undef OPEN
 
 #define DEVIATION(release, function, name, answer, last_error) {release, #function, name, answer, last_error},
 constexpr ErrorDeviation kKnownDeviations[] = {

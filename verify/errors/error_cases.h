@@ -3,16 +3,32 @@
 // verify/errors/error_calls.cpp. Different answers of AMD's releases are data, too (deviations.inc).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace verify {
 
+// The kinds of calls whose outcome no documentation names. Such a call is either refused with one of a few codes and
+// changes nothing, or it does all that it says (verify/errors/open_scene.h). The order is that of the attribute
+// open_case.
+enum class OpenKind : std::uint8_t {
+  kNone,           // the documentation names the answer
+  kLateNode,       // a setter for a node that was added after the executable graph was made
+  kCopyForm,       // a copy in one dimension becomes a copy of rows, or the reverse
+  kMemoryNode,     // parameters of nodes that allocate and free, in an executable graph
+  kChildOrder,     // an update whose nodes, or those of a child, were added in another order
+  kFreeElsewhere,  // a free node in another graph than the allocation's
+  kOneRow,         // one row with a pitch
+  kNoBytes,        // nothing to set or copy
+};
+
 struct ErrorCase {
   std::string_view function;
   std::string_view name;
-  int expected = 0;  // hipError_t
+  int expected = 0;  // hipError_t, or kAnswerOpen
   std::string_view source;
+  OpenKind open = OpenKind::kNone;
 };
 
 // In the order of the functions in the table; each pair of function and name occurs once.
@@ -21,11 +37,14 @@ struct ErrorCase {
 [[nodiscard]] const ErrorCase* find_error_case(std::string_view function, std::string_view name);
 
 // Answers that are not a status.
+inline constexpr int kAnswerOpen = -6;  // of a row: one of several outcomes, see OpenKind
 inline constexpr int kAnswerCrash = -1;
 inline constexpr int kAnswerHang = -2;
 inline constexpr int kAnswerUndefined = -3;   // the call uses memory that is not its own: anything may happen
 inline constexpr int kAnswerLeavesNode = -4;  // refused as documented, and the node is in the graph
 inline constexpr int kAnswerTakesEdges = -5;  // refused as documented, and edges are gone
+// Of open cases: the call succeeds and changes nothing; does a part of what it says; is refused and changes something.
+inline constexpr int kAnswerNoEffect = -7, kAnswerHalfDone = -8, kAnswerRefusedChange = -9;
 
 struct ErrorDeviation {
   std::string_view release;

@@ -260,6 +260,9 @@ class Page {
     if (deviation->answer == kAnswerUndefined) return "undefined";
     if (deviation->answer == kAnswerLeavesNode) return "refused, but leaves the node";
     if (deviation->answer == kAnswerTakesEdges) return "refused, but takes edges";
+    if (deviation->answer == kAnswerNoEffect) return "success without effect";
+    if (deviation->answer == kAnswerHalfDone) return "success, but half done";
+    if (deviation->answer == kAnswerRefusedChange) return "refused, but changes something";
     std::string text = hip::status_name(deviation->answer);
     if (deviation->last_error != deviation->answer) {
       text += fmt::format(", last error {}", hip::status_name(deviation->last_error));
@@ -297,7 +300,8 @@ class Page {
         if (!answer.empty()) releases[answer].push_back(release);
       }
       if (releases.empty()) continue;
-      std::string answers = hip::status_name(one.expected);
+      std::string answers =
+          one.open == OpenKind::kNone ? hip::status_name(one.expected) : "refused without a change, or done in full";
       for (const auto& [answer, which] : releases) answers += fmt::format("; {}: {}", fmt::join(which, ", "), answer);
       all[{answers, std::string(one.function)}].push_back(one.name);
     }

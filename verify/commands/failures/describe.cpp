@@ -9,6 +9,8 @@ bool describe_events(EventEmitter& out, const BadCall& c) {
   out.set_op("bad");
   out.set(k_module_gone, c.error_case.starts_with("unloaded"));
   out.set(k_handle_gone, c.error_case.starts_with("gone"));
+  const ErrorCase* error_case = find_error_case(c.function, c.error_case);
+  out.set(k_open_case, error_case == nullptr ? OpenKind::kNone : error_case->open);
   if (out.emit()) return true;
   for (std::size_t release = 0; release < hip::kReleaseNames.size(); ++release) {
     const ErrorDeviation* deviation = find_error_deviation(hip::kReleaseNames[release], c.function, c.error_case);

@@ -42,7 +42,7 @@ hip::Status run_command(Run& run, const BadCall& c) {
   if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.observation.unsupported = c.function;
   if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
   run.attempt.seen = describe(answer);
-  if (answer.kind == ErrorAnswer::Kind::kAnswered)
+  if (answer.kind == ErrorAnswer::Kind::kAnswered || answer.kind == ErrorAnswer::Kind::kJudged)
     run.detectors.bad_call(run.step, *error_case, answer.status, answer.changed);
   return {};
 }

@@ -1,0 +1,101 @@
+// The calls, compiled from the rows; the contract is in the header.
+#include "verify/errors/open_calls.h"
+
+#include <algorithm>
+#include <array>
+
+#define AT_LEAST(major, minor) \
+  (HIP_VERSION_MAJOR > (major) || (HIP_VERSION_MAJOR == (major) && HIP_VERSION_MINOR >= (minor)))
+
+namespace verify {
+namespace {
+
+using Copy = OpenScene::Copy;
+using Effect = OpenScene::Effect;
+
+// The work of nodes before the call, and the work that the call asks for.
+constexpr Copy kLine = {0, 256, 32}, kNewLine = {8, 304, 40};
+constexpr Copy kRows = {0, 256, 8, 4, 16}, kNewRows = {4, 400, 12, 3, 20};
+constexpr Copy kOverlapping = {16, 320, 32}, kNewOverlapping = {24, 512, 24};
+constexpr unsigned char kValue = 0x5a, kNewValue = 0xa5;
+constexpr std::size_t kWidth = 24;  // of a row that is set
+
+constexpr std::array kInvalid = {hipErrorInvalidValue};
+constexpr std::array kInvalidPitch = {hipErrorInvalidValue, hipErrorInvalidPitchValue};
+constexpr std::array kNoUpdate = {hipErrorGraphExecUpdateFailure, hipErrorInvalidValue, hipErrorNotSupported};
+constexpr std::array kNoChild = {hipErrorUnknown, hipErrorGraphExecUpdateFailure, hipErrorInvalidValue};
+constexpr std::array kNoMemory = {hipErrorInvalidValue, hipErrorNotSupported};
+
+// A graph of one copy, and the bytes of its launch.
+hipGraphNode_t one_line(OpenScene& s) {
+  s.was.copy(kLine);
+  return s.add_line(s.graph, kLine);
+}
+hipGraphNode_t one_copy_of_rows(OpenScene& s) {
+  s.was.copy(kRows);
+  return s.add_rows(s.graph, kRows);
+}
+// A graph of one memset, which writes the row.
+hipGraphNode_t one_memset(OpenScene& s) {
+  s.was.set(0, kValue, kWidth);
+  return s.add_memset(s.graph, s.one_row(0, kValue, kWidth, 0));
+}
+// The executable graph of one copy; the returned graph has got a node since then, and takes no other.
+hipGraph_t with_late_node(OpenScene& s) {
+  (void)one_line(s);
+  s.make_exec();
+  s.can_be_done = false;
+  return s.graph;
+}
+
+// Two copies, of which the second overwrites a part of the first; the second one is added first, if `turned`.
+void two_copies(OpenScene& s, hipGraph_t to, const Copy& first, const Copy& second, bool turned) {
+  if (!turned) return (void)s.add_line(to, second, s.add_line(to, first));
+  const hipGraphNode_t late = s.add_line(to, second), early = s.add_line(to, first);
+  s.must(s.api.hipGraphAddDependencies(to, &early, &late, 1));
+}
+// The bytes of both, before and after.
+void expect_two_copies(OpenScene& s) {
+  s.was.copy(kLine), s.was.copy(kOverlapping);
+  s.done.copy(kNewLine), s.done.copy(kNewOverlapping);
+}
+hipError_t update(OpenScene& s, hipGraph_t from) {
+  return s.api.hipGraphExecUpdate(s.exec, from, &s.node_out, &s.update_out);
+}
+
+// The memory of the executable graph is freed after its launch: by a graph of the free node, if there is one.
+void frees_elsewhere(OpenScene& s, void* memory, hipGraph_t other) {
+  hipGraphExec_t frees = nullptr;
+  s.launches = 1;
+  s.launch = [&s, memory, other, frees, used = s.graph_memory()](bool done) mutable -> std::string {
+    std::string wrong = s.launch_once(s.exec);
+    if (!wrong.empty()) return wrong;
+    if (done && frees == nullptr) frees = s.instantiated(other);
+    wrong = done ? s.launch_once(frees) : s.freed(memory);
+    return wrong.empty() && s.graph_memory() != used ? "memory that stays in use" : wrong;
+  };
+}
+
+#define ROW(...)
+#define VALID(...)
+#define OPEN(kind, function, name, codes, source, ...)                                  \
+  {#function, name, codes, [](const hip::Api& api) { return api.function != nullptr; }, \
+   [](OpenScene& s) -> hipError_t { __VA_ARGS__ }},
+const OpenCall kCalls[] = {
+#include "verify/errors/cases.inc"
+};
+
+}  // namespace
+
+const OpenCall* find_open_call(const ErrorCase& error_case) {
+  const auto* found = std::ranges::find_if(kCalls, [&](const OpenCall& call) {
+    return call.function == error_case.function && call.name == error_case.name;
+  });
+  return found == std::end(kCalls) ? nullptr : found;
+}
+
+bool launches_before(std::string_view case_name) {
+  return case_name.ends_with("-after-a-launch");
+}
+
+}  // namespace verify
