@@ -244,11 +244,14 @@ class Reader {
   }
   // The attributes that differ from the defaults of a kernel node.
   [[nodiscard]] Status read_attributes(hipGraphNode_t handle, KernelAttributes& attributes) const {
-    const Result<KernelAttributes> cooperative = attributes_of(api_, handle, {.priority = {}, .cooperative = false});
+    const Result<KernelAttributes> cooperative =
+        attributes_of(api_, handle, {.priority = {}, .cooperative = false, .window = {}});
     if (!cooperative) return cooperative.error();
     if (cooperative.value().cooperative.value_or(false)) attributes.cooperative = true;
-    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}}) != nullptr) return {};  // not on this runtime
-    const Result<KernelAttributes> priority = attributes_of(api_, handle, {.priority = 0, .cooperative = {}});
+    if (missing_for_attributes(api_, {.priority = 0, .cooperative = {}, .window = {}}) != nullptr)
+      return {};  // not on this runtime
+    const Result<KernelAttributes> priority =
+        attributes_of(api_, handle, {.priority = 0, .cooperative = {}, .window = {}});
     if (!priority) return priority.error();
     if (priority.value().priority.value_or(0) != 0) attributes.priority = priority.value().priority;
     return {};

@@ -7,6 +7,7 @@
 
 #include "hip/captured_graph.h"
 #include "hip/kernel_parameters.h"
+#include "hip/memory_parameters.h"
 
 namespace hip {
 
@@ -22,6 +23,7 @@ namespace {
 struct Generic {
   hipGraphNodeParams params{};
   std::unique_ptr<KernelParameters> kernel;
+  std::unique_ptr<MemoryParameters> memory;
   hipGraph_t child = nullptr;  // recorded for the call
   Kept kept;                   // of the nodes of `child`
 };
@@ -55,6 +57,13 @@ Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const D
   } else if (const auto* awaited = std::get_if<EventWaitRecord>(&record)) {
     params.type = hipGraphNodeTypeWaitEvent;
     params.eventWait.event = awaited->event;
+  } else if (const auto* allocated = std::get_if<MemoryAllocRecord>(&record)) {
+    generic.memory = std::make_unique<MemoryParameters>(*allocated);
+    params.type = hipGraphNodeTypeMemAlloc;
+    params.alloc = *generic.memory->get();
+  } else if (const auto* freed = std::get_if<MemoryFreeRecord>(&record)) {
+    params.type = hipGraphNodeTypeMemFree;
+    params.free.dptr = reinterpret_cast<void*>(static_cast<std::uintptr_t>(addresses[freed->buffer]));
   } else {
     assert(std::holds_alternative<EmptyRecord>(record));
     params.type = hipGraphNodeTypeEmpty;
@@ -74,7 +83,7 @@ Status finish(const Api& api, const Generic& generic, const char* function, hipE
 
 Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRecord& record,
                                         std::span<const hipGraphNode_t> dependencies,
-                                        std::span<const DeviceAddress> addresses, Kept& kept) {
+                                        std::span<const DeviceAddress> addresses, NodeExtras& extras) {
   if (api.hipGraphAddNode == nullptr) return failed("hipGraphAddNode", hipErrorNotSupported);
   Result<Generic> generic = generic_of(api, record, addresses);
   if (!generic) return generic.error();
@@ -82,7 +91,10 @@ Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRe
   const hipError_t status =
       api.hipGraphAddNode(&node, graph, dependencies.data(), dependencies.size(), &generic.value().params);
   if (Status done = finish(api, generic.value(), "hipGraphAddNode", status); !done) return done.error();
-  kept.take(std::move(generic.value().kept));
+  extras.kept.take(std::move(generic.value().kept));
+  if (generic.value().memory != nullptr) {
+    extras.allocated = reinterpret_cast<DeviceAddress>(generic.value().params.alloc.dptr);
+  }
   return node;
 }
 
@@ -106,7 +118,7 @@ Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node
 #else  // these headers have no such functions
 
 Result<hipGraphNode_t> add_generic_node(const Api&, hipGraph_t, NodeRecord&, std::span<const hipGraphNode_t>,
-                                        std::span<const DeviceAddress>, Kept&) {
+                                        std::span<const DeviceAddress>, NodeExtras&) {
   return failed("hipGraphAddNode", hipErrorNotSupported);
 }
 

@@ -17,7 +17,7 @@ namespace hip {
 // `record` has been relocated.
 [[nodiscard]] Result<hipGraphNode_t> add_generic_node(const Api& api, hipGraph_t graph, NodeRecord& record,
                                                       std::span<const hipGraphNode_t> dependencies,
-                                                      std::span<const DeviceAddress> addresses, Kept& kept);
+                                                      std::span<const DeviceAddress> addresses, NodeExtras& extras);
 // Sets a node of an executable graph, or of the graph itself when `exec` is null.
 [[nodiscard]] Status set_generic_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t node, NodeRecord& record,
                                       std::span<const DeviceAddress> addresses);

@@ -34,15 +34,18 @@ Status set_attributes(const Api& api, hipGraphNode_t node, const KernelAttribute
   if (attributes.priority) {
     value = {};
     value.priority = *attributes.priority;
-    return set(api, node, hipKernelNodeAttributePriority, value);
+    if (Status status = set(api, node, hipKernelNodeAttributePriority, value); !status) return status;
   }
 #endif
-  return {};
+  if (!attributes.window) return {};
+  value = {};
+  value.accessPolicyWindow = *attributes.window;
+  return set(api, node, hipKernelNodeAttributeAccessPolicyWindow, value);
 }
 
 Result<KernelAttributes> attributes_of(const Api& api, hipGraphNode_t node, const KernelAttributes& asked) {
   KernelAttributes attributes;
-  if (!asked.priority && !asked.cooperative) return attributes;
+  if (!has_any(asked)) return attributes;
   if (api.hipGraphKernelNodeGetAttribute == nullptr) {
     return Error{hipErrorNotSupported, "hipGraphKernelNodeGetAttribute is missing"};
   }
@@ -61,11 +64,16 @@ Result<KernelAttributes> attributes_of(const Api& api, hipGraphNode_t node, cons
     attributes.priority = value.priority;
   }
 #endif
+  if (asked.window) {
+    value = {};
+    if (Status status = get(hipKernelNodeAttributeAccessPolicyWindow, &value); !status) return status.error();
+    attributes.window = value.accessPolicyWindow;
+  }
   return attributes;
 }
 
 const char* missing_for_attributes(const Api& api, const KernelAttributes& attributes) {
-  if (!attributes.priority && !attributes.cooperative) return nullptr;
+  if (!has_any(attributes)) return nullptr;
   if (api.hipGraphKernelNodeSetAttribute == nullptr) return "hipGraphKernelNodeSetAttribute";
   return attributes.priority && !kHasPriority ? "hipLaunchAttributePriority" : nullptr;
 }

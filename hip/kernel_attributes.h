@@ -1,5 +1,5 @@
-// Attributes of kernel nodes (hipGraphKernelNodeSetAttribute): the priority of the node's launches, and whether they
-// are cooperative. The window of accesses and the memory synchronisation domains of HIP's header are left out: nothing
+// Attributes of kernel nodes (hipGraphKernelNodeSetAttribute): the priority of the node's launches, whether they are
+// cooperative, and their window of accesses. The memory synchronisation domains of later headers are left out: nothing
 // that this project can observe depends on them.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace hip {
 // Sets the given attributes. hipErrorNotSupported where the runtime, or this release of HIP's header, lacks one.
 [[nodiscard]] Status set_attributes(const Api& api, hipGraphNode_t node, const KernelAttributes& attributes);
 // The node's values of the attributes that `asked` names. AMD's runtime remembers only the attribute that was set last
-// and answers hipErrorInvalidValue for the other one (docs/findings.md, kernel-attribute-one-only).
+// and answers hipErrorInvalidValue for the other ones (docs/findings.md, kernel-attribute-one-only).
 [[nodiscard]] Result<KernelAttributes> attributes_of(const Api& api, hipGraphNode_t node,
                                                      const KernelAttributes& asked);
 

@@ -14,6 +14,7 @@
 #include "hip/generic_nodes.h"
 #include "hip/kernel_attributes.h"
 #include "hip/kernel_parameters.h"
+#include "hip/memory_parameters.h"
 #include "hip/node_setter.h"
 #include "hip/recording.h"
 #include "hip/symbol_nodes.h"
@@ -72,12 +73,9 @@ struct AddNode {
     return error;
   }
   Result<hipGraphNode_t> operator()(MemoryAllocRecord& memory) const {
-    hipMemAllocNodeParams params{};
-    params.poolProps.allocType = hipMemAllocationTypePinned;
-    params.poolProps.location = {hipMemLocationTypeDevice, memory.device};
-    params.bytesize = memory.bytes;
-    Result<hipGraphNode_t> added = add("hipGraphAddMemAllocNode", api.hipGraphAddMemAllocNode, &params);
-    extras.allocated = reinterpret_cast<DeviceAddress>(params.dptr);
+    MemoryParameters params(memory);
+    Result<hipGraphNode_t> added = add("hipGraphAddMemAllocNode", api.hipGraphAddMemAllocNode, params.get());
+    extras.allocated = reinterpret_cast<DeviceAddress>(params.get()->dptr);
     return added;
   }
   Result<hipGraphNode_t> operator()(MemoryFreeRecord& memory) const {
@@ -123,7 +121,7 @@ Result<hipGraphNode_t> record_node(const Api& api, hipGraph_t graph, const Recor
   const NodeForm form = form_of(node);
   Result<hipGraphNode_t> added =
       form == NodeForm::kDriver    ? add_driver_node(api, graph, record, dependencies, addresses)
-      : form == NodeForm::kGeneric ? add_generic_node(api, graph, record, dependencies, addresses, extras.kept)
+      : form == NodeForm::kGeneric ? add_generic_node(api, graph, record, dependencies, addresses, extras)
                                    : std::visit(AddNode{api, graph, dependencies, addresses, extras}, record);
   Status status = added ? Status() : Status(added.error());
   const auto* kernel = form == NodeForm::kDriver ? nullptr : std::get_if<KernelRecord>(&record);

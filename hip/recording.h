@@ -48,7 +48,11 @@ struct ArgumentSlot {
 struct KernelAttributes {
   std::optional<int> priority;  // as hipGraphKernelNodeSetAttribute takes it
   std::optional<bool> cooperative;
+  std::optional<hipAccessPolicyWindow> window;  // its address is not relocated
 };
+[[nodiscard]] inline bool has_any(const KernelAttributes& attributes) {
+  return attributes.priority || attributes.cooperative || attributes.window;
+}
 
 struct KernelRecord {
   hipFunction_t function = nullptr;
@@ -122,6 +126,7 @@ struct MemoryAllocRecord {
   BufferIndex buffer = 0;
   std::size_t bytes = 0;
   int device = 0;
+  std::uint32_t access = 0;  // the devices that access descriptors let read and write it: bit d is device d
 };
 struct MemoryFreeRecord {
   BufferIndex buffer = 0;

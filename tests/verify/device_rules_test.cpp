@@ -26,11 +26,13 @@ TEST(DeviceRules, WhatIsPrintedIsParsedAgain) {
   EXPECT_EQ(devices_needed(program), 2u);
   EXPECT_EQ(devices_needed(program_of("buffer b0 64\n")), 1u);
   EXPECT_EQ(devices_needed(program_of("peer can 3 0\n")), 4u);
+  EXPECT_EQ(devices_needed(program_of("graph g0\nalloc g0.n0 b5 64 access=0,2\n")), 3u);
 }
 
 TEST(DeviceRules, TextThatNamesNoDeviceIsRefused) {
   for (const char* wrong : {"buffer b9 64 device=4", "stream s9 device=x", "peer may 0 1", "peer can 0", "peer can 0 4",
-                            "peer can 0 1 2", "on s0 memcpy dst=b1 src=b0 bytes=8 peer=never"}) {
+                            "peer can 0 1 2", "on s0 memcpy dst=b1 src=b0 bytes=8 peer=never",
+                            "alloc g0.n0 b9 64 access=0,0", "alloc g0.n0 b9 64 access=4"}) {
     const auto result = parse_program("hgcheck-program 1\n" + std::string(kThere) + wrong + "\n");
     EXPECT_TRUE(std::holds_alternative<ParseError>(result)) << wrong;
   }
@@ -100,6 +102,12 @@ TEST(DeviceRules, WhatHipLeavesOpenIsNoProgram) {
                         "peer=wait"),
             "");
   const std::string memory = "alloc g0.n0 b5 64\nmemset g0.n1 dst=b5 value=1 width=64 after=n0\n";
+  const std::string peer =
+      "kernel g0.n2 inplace_u32 data=b5 n=4 k=1 device=1 after=n1\ninstantiate e0 g0\nlaunch e0 s0";
+  const std::string rest = memory.substr(std::string("alloc g0.n0 b5 64").size());
+  EXPECT_NE(flaw_behind(memory + peer), "");
+  EXPECT_NE(flaw_behind("alloc g0.n0 b5 64 access=0" + rest + peer), "") << "the other device is not named";
+  EXPECT_EQ(flaw_behind("alloc g0.n0 b5 64 access=1" + rest + peer), "");
   EXPECT_NE(flaw_behind(memory + "memcpy g0.n2 dst=b1 src=b5 bytes=8 kind=d2d after=n1"), "");
   EXPECT_EQ(
       flaw_behind(memory + "memcpy g0.n2 dst=b0 src=b5 bytes=8 kind=d2d after=n1\ninstantiate e0 g0\nlaunch e0 s0"),

@@ -1,5 +1,6 @@
 // Memory that graphs allocate, in programs: the valid commands, the observations, and that every strategy keeps it.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "judging.h"
@@ -64,6 +65,51 @@ TEST(GraphMemoryPrograms, ARepeatedCommandThatFailsSaysWhichRepetitionDid) {
   EXPECT_EQ(last("launch e0 s0\nrepeat 3 launch e0 s0\n").repetition, 1u);
   EXPECT_EQ(last("launch e0 s0\nlaunch e0 s0\n").repetition, 0u) << "not repeated";
   EXPECT_EQ(last("repeat 3 upload e0 s0\n").repetition, 0u) << "did not fail";
+}
+
+// The nodes of kAllocates, added by hipGraphAddNode.
+TEST(GraphMemoryPrograms, GenericNodesAllocateAndFreeLikeTheOthers) {
+  const std::string generic =
+      "buffer b0 256\ngraph g0\nalloc g0.n0 b5 256 form=generic\n"
+      "memset g0.n1 dst=b5+0 value=7 element=4 width=64 after=n0\nmemcpy g0.n2 dst=b0+0 src=b5+0 bytes=256 kind=d2d "
+      "after=n1\n";
+  for (const char* freed : {"free g0.n3 b5 form=generic after=n2\n", "free g0.n3 b5 after=n2\n"}) {
+    agrees_under_strategies(program_of(generic + freed +
+                                       "inspect g0\ninstantiate e0 g0\nlaunch e0 s0\nmove b0\n"
+                                       "patch e0\nlaunch e0 s0\n"),
+                            {.every_call_fails = true});
+  }
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphAddNode = [](hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, hipGraphNodeParams* params) {
+      if (params->type == hipGraphNodeTypeMemFree) return hipErrorInvalidValue;
+      return model::abi::InProcess::api().hipGraphAddNode(node, graph, dependencies, count, params);
+    };
+  });
+  const Program program = program_of(generic + "free g0.n3 b5 form=generic after=n2\n");
+  const Judgement judgement = bench.judge.judge(program, {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+}
+
+TEST(GraphMemoryPrograms, AccessDescriptorsAreReadBackAndReachAnotherDevice) {
+  const std::string start =
+      "buffer b0 256\ngraph g0\nalloc g0.n0 b5 256 access=0,1\nmemset g0.n1 dst=b5+0 value=7 element=4 width=64 "
+      "after=n0\n";
+  const std::string peer = start + "kernel g0.n2 inplace_u32 data=b5 n=8 k=3 device=1 after=n1\n";
+  EXPECT_EQ(flaw(program_of(peer + "instantiate e0 g0\nlaunch e0 s0\n")), "");
+  agrees_under_strategies(program_of(peer +
+                                     "memcpy g0.n3 dst=b0 src=b5 bytes=256 kind=d2d after=n2\ninspect g0\n"
+                                     "instantiate e0 g0\nlaunch e0 s0\nfree b5\nmove b0\npatch e0\nlaunch e0 s0\n"));
+  EXPECT_THAT(last_status(start + "inspect g0\n").seen, ::testing::HasSubstr(" with the access that was given"));
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphMemAllocNodeGetParams = [](hipGraphNode_t node, hipMemAllocNodeParams* params) {
+      const hipError_t status = model::abi::InProcess::api().hipGraphMemAllocNodeGetParams(node, params);
+      params->accessDescCount = std::min<std::size_t>(params->accessDescCount, 1);
+      return status;
+    };
+  });
+  const Judgement judgement = bench.judge.judge(program_of(start + "inspect g0\n"), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
 }
 
 // P8: a runtime that does not free memory when a program frees it is found.

@@ -1,5 +1,6 @@
 // Graphs and executable graphs as wholes on the model: clones, dependencies, removed and disabled nodes, queries.
 // Not verified here: preconditions (state_test.cpp) and the text (text_test.cpp).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judging.h"
@@ -79,6 +80,42 @@ TEST(GraphOps, AUserObjectGoesWithTheLastThatHoldsIt) {
 TEST(GraphOps, NodesAndEdgesArePrinted) {
   EXPECT_EQ(last_status(three("dot g0")).seen, "3 nodes, 2 edges");
   EXPECT_EQ(last_status("graph g0\ndot g0").seen, "0 nodes, 0 edges");
+  for (const auto& [flag, word] : kDotFlags) {
+    EXPECT_EQ(last_status(three(fmt::format("dot g0 flags={}", word))).seen, "3 nodes, 2 edges") << word;
+  }
+  EXPECT_EQ(last_status(three("dot g0 flags=kernel,memcpy,memset,attributes")).seen, "3 nodes, 2 edges");
+}
+
+// A runtime that prints the graph with no flags, whichever are asked for.
+TEST(GraphOps, FlagsThatAreIgnoredAreFound) {
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphDebugDotPrint = [](hipGraph_t graph, const char* path, unsigned) {
+      return model::abi::InProcess::api().hipGraphDebugDotPrint(graph, path, 0);
+    };
+  });
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program_of(three("dot g0 flags=host")), {})));
+  const Judgement judgement = bench.judge.judge(program_of(three("dot g0 flags=kernel,memcpy,memset")), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
+}
+
+// Releasing more references than there are changes nothing: each function runs when it would have, and once.
+TEST(GraphOps, ReleasingMoreReferencesThanThereAreReleasesNone) {
+  const std::string start = "userobject u0\ngraph g0\nretain u0 g0\n";
+  const std::string beyond = start + "release u0 beyond\nrelease u0 g0 beyond\ngraph g1\nrelease u0 g1 beyond\n";
+  EXPECT_EQ(last_status(beyond).seen, "");
+  EXPECT_EQ(last_status(beyond + "release u0\n").seen, "");
+  EXPECT_EQ(last_status(beyond + "release u0\nrelease u0 g0\n").seen, "u0 went");
+  agrees_under_strategies(program_of(beyond + "release u0\ninstantiate e0 g0\ndestroy g0\nlaunch e0 s0\ndestroy e0"),
+                          {.every_call_fails = true});
+  // A runtime that releases as many as there are.
+  OtherBench bench([](hip::Api& api) {
+    api.hipUserObjectRelease = [](hipUserObject_t object, unsigned count) {
+      return model::abi::InProcess::api().hipUserObjectRelease(object, count > 1000 ? 1 : count);
+    };
+  });
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program_of("userobject u0\nrelease u0\n"), {})));
+  const Judgement judgement = bench.judge.judge(program_of("userobject u0\nrelease u0 beyond\n"), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
 }
 
 class GraphProgram : public testing::TestWithParam<std::string> {};

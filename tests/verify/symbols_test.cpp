@@ -51,7 +51,8 @@ const std::string kAttributed[] = {
     "launch e0 s0",
     "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1 fan=4\nattribute g0.n0 cooperative=1\n"
     "graph g1\nkernel g1.n0 inplace_u32 data=b0 n=4 k=1\ncopy_attributes g1.n0 g0.n0\ninspect g1\n"
-    "attribute g1.n0 cooperative=0\ngraph g2\nchild g2.n0 g1\ninstantiate e0 g2\nmove b0\npatch e0\nlaunch e0 s0",
+    "attribute g1.n0 cooperative=0 window=20\ngraph g2\nchild g2.n0 g1\ninstantiate e0 g2\nmove b0\npatch e0\nlaunch "
+    "e0 s0",
 };
 
 class SymbolProgram : public testing::TestWithParam<std::string> {};
@@ -173,6 +174,26 @@ TEST(Attributes, ANodeHasWhatItWasGivenOrWhatItWasCopied) {
                 .seen,
             "cooperative 1 priority 1");
   EXPECT_EQ(last_status(two + "copy_attributes g0.n0 g0.n1").seen, "");
+  EXPECT_EQ(last_status(two + "attribute g0.n0 window=50").seen, "window 50");
+  EXPECT_EQ(last_status(two + "attribute g0.n0 window=7 cooperative=1\nattribute g0.n0 window=29\n"
+                              "copy_attributes g0.n1 g0.n0\nclone g1 g0\ncopy_attributes g1.n0 g1.n1")
+                .seen,
+            "cooperative 1 window 29");
+}
+
+TEST(Attributes, ARuntimeThatKeepsOnlyTheRatioOfAWindowIsFound) {
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphKernelNodeGetAttribute = [](hipGraphNode_t node, hipLaunchAttributeID which,
+                                            hipLaunchAttributeValue* value) {
+      const hipError_t status = model::abi::InProcess::api().hipGraphKernelNodeGetAttribute(node, which, value);
+      if (which == hipLaunchAttributeAccessPolicyWindow) value->accessPolicyWindow.hitProp = hipAccessPropertyNormal;
+      return status;
+    };
+  });
+  const std::string commands = "buffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0 n=4 k=1\n";
+  EXPECT_TRUE(in_agreement(bench.judge.judge(program_of(commands + "attribute g0.n0 cooperative=1\n"), {})));
+  const Judgement judgement = bench.judge.judge(program_of(commands + "attribute g0.n0 window=50\n"), {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
 }
 
 TEST(Attributes, OnlyKernelsHaveThem) {

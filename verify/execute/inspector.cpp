@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "hip/kernel_attributes.h"
+#include "hip/memory_parameters.h"
 #include "hip/release_quirks.h"
 #include "hip/stream.h"
 #include "verify/execute/strategy.h"
@@ -46,6 +48,20 @@ const char* place_word(const hip::RecordedNode& node, hip::Field field, const vo
     return reinterpret_cast<std::uintptr_t>(pointer) == expected ? "right" : "elsewhere";
   }
   return "anywhere";
+}
+
+// Compares the access descriptors of an allocation node; empty where none were asked for and none are answered.
+std::string access_word(const hipMemAllocNodeParams& asked, const hipMemAllocNodeParams& answered) {
+  if (answered.accessDescCount != asked.accessDescCount)
+    return fmt::format(" with {} access descriptors, {} were given", answered.accessDescCount, asked.accessDescCount);
+  if (asked.accessDescCount == 0) return "";
+  const auto same = [](const hipMemAccessDesc& a, const hipMemAccessDesc& b) {
+    return a.location.type == b.location.type && a.location.id == b.location.id && a.flags == b.flags;
+  };
+  const bool equal =
+      answered.accessDescs != nullptr &&
+      std::equal(asked.accessDescs, asked.accessDescs + asked.accessDescCount, answered.accessDescs, same);
+  return equal ? " with the access that was given" : " with other access than was given";
 }
 
 }  // namespace
@@ -150,7 +166,7 @@ void Inspector::kernel(const hip::RecordedNode& node, hipGraphNode_t handle, con
       if (!same) text += fmt::format(", argument {} differs", i);
     }
   }
-  if (record != nullptr && (record->attributes.priority || record->attributes.cooperative)) {
+  if (record != nullptr && hip::has_any(record->attributes)) {
     const hip::Result<hip::KernelAttributes> attributes = hip::attributes_of(context_.api, handle, record->attributes);
     if (!attributes) {
       failed_ = attributes.error();
@@ -202,7 +218,9 @@ void Inspector::allocation(const hip::MemoryAllocRecord& record, hipGraphNode_t 
   hipMemAllocNodeParams params{};
   if (!holds(context_.api.hipGraphMemAllocNodeGetParams(handle, &params), "hipGraphMemAllocNodeGetParams")) return;
   const bool there = reinterpret_cast<std::uintptr_t>(params.dptr) == graph.addresses[record.buffer];
-  say(fmt::format("{} allocates {} bytes {}", name, params.bytesize, there ? "where it said" : "elsewhere"));
+  const hip::MemoryParameters asked(record);
+  say(fmt::format("{} allocates {} bytes {}{}", name, params.bytesize, there ? "where it said" : "elsewhere",
+                  access_word(*asked.get(), params)));
 }
 
 void Inspector::freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle, const std::string& name,
@@ -310,12 +328,25 @@ int priority_as_asked(const hip::Api& api, int asked, int answered) {
   return in_range && in_range.value() == answered ? asked : answered;
 }
 
+static bool same_fields(const hipAccessPolicyWindow& a, const hipAccessPolicyWindow& b) {
+  return a.base_ptr == b.base_ptr && a.num_bytes == b.num_bytes && a.hitRatio == b.hitRatio && a.hitProp == b.hitProp &&
+         a.missProp == b.missProp;
+}
+
 std::string describe(const hip::Api& api, const hip::KernelAttributes& answered, const hip::KernelAttributes& asked) {
   std::string text;
-  if (answered.cooperative) text = fmt::format("cooperative {}", *answered.cooperative ? 1 : 0);
-  if (!answered.priority) return text;
-  const int priority = priority_as_asked(api, asked.priority.value_or(*answered.priority), *answered.priority);
-  return text + fmt::format("{}priority {}", text.empty() ? "" : " ", priority);
+  const auto say = [&text](std::string_view name, long value) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : " ", name, value);
+  };
+  if (answered.cooperative) say("cooperative", *answered.cooperative ? 1 : 0);
+  if (answered.priority) {
+    say("priority", priority_as_asked(api, asked.priority.value_or(*answered.priority), *answered.priority));
+  }
+  if (answered.window) {
+    const bool same = asked.window && same_fields(*asked.window, *answered.window);
+    say(same ? "window" : "other-window", std::lround(answered.window->hitRatio * 100));
+  }
+  return text;
 }
 
 }  // namespace verify

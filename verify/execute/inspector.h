@@ -59,7 +59,8 @@ class Inspector {
 // to -5 on an H100).
 [[nodiscard]] int priority_as_asked(const hip::Api& api, int asked, int answered);
 
-// "cooperative 0 priority -1": the answered attributes, with the priority as priority_as_asked() names it.
+// "cooperative 0 priority -1 window 50": the answered attributes, with the priority as priority_as_asked() names it and
+// the percentage of a window of accesses ("other-window" where another field of it is not as asked).
 [[nodiscard]] std::string describe(const hip::Api& api, const hip::KernelAttributes& answered,
                                    const hip::KernelAttributes& asked);
 

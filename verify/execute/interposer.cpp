@@ -86,7 +86,8 @@ const hipKernelNodeParams* pass_params(Interposer& self, const hipKernelNodePara
   return pass_kernel(self, params);
 }
 hipGraphNodeParams* pass_params(Interposer& self, hipGraphNodeParams* params) {
-  if (params == nullptr) return nullptr;
+  // HIP writes the address of the memory into the struct of an allocation node, so the caller's own is passed.
+  if (params == nullptr || params->type == hipGraphNodeTypeMemAlloc) return params;
   hipGraphNodeParams copy = *params;
   if (params->type == hipGraphNodeTypeKernel) copy.kernel = *pass_kernel(self, &params->kernel);
   return static_cast<hipGraphNodeParams*>(self.pass(&copy, sizeof copy));

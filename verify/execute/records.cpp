@@ -128,7 +128,7 @@ struct Maker {
     return {hip::EventWaitRecord{context.event(p.event)}, {}, {}};
   }
   hip::RecordedNode operator()(const MemoryAllocParams& p) const {
-    return {hip::MemoryAllocRecord{p.buffer, p.bytes, 0}, {}, {}};
+    return {hip::MemoryAllocRecord{p.buffer, p.bytes, 0, p.access}, {}, {}};
   }
   hip::RecordedNode operator()(const MemoryFreeParams& p) const { return {hip::MemoryFreeRecord{p.buffer}, {}, {}}; }
 };

@@ -166,10 +166,12 @@ struct CallsOf {
   }
   NodeCalls operator()(const MemoryAllocParams& p) const {
     const std::string name = fmt::format("a{}", text.number(LocalKind::kNode));
-    return {{fmt::format("hipMemAllocNodeParams {}{{}};", name),
-             fmt::format("{}.poolProps.allocType = hipMemAllocationTypePinned;", name),
-             fmt::format("{}.poolProps.location = {{hipMemLocationTypeDevice, 0}};", name),
-             fmt::format("{}.bytesize = {};", name, p.bytes)},
+    std::vector<std::string> lines = {fmt::format("hipMemAllocNodeParams {}{{}};", name),
+                                      fmt::format("{}.poolProps.allocType = hipMemAllocationTypePinned;", name),
+                                      fmt::format("{}.poolProps.location = {{hipMemLocationTypeDevice, 0}};", name),
+                                      fmt::format("{}.bytesize = {};", name, p.bytes)};
+    access(p, name, lines);
+    return {std::move(lines),
             "",
             "",
             "MemAlloc",
@@ -180,6 +182,21 @@ struct CallsOf {
   }
   NodeCalls operator()(const MemoryFreeParams& p) const {
     return {{}, "", "", "MemFree", "", fmt::format("b{}", p.buffer)};
+  }
+
+ private:
+  void access(const MemoryAllocParams& p, const std::string& name, std::vector<std::string>& lines) const {
+    if (p.access == 0) return;
+    text.need_header("iterator");
+    std::string rights;
+    for (Id device = 0; device < kMaxDevices; ++device) {
+      if ((p.access >> device & 1) == 0) continue;
+      rights += fmt::format("{}{{{{hipMemLocationTypeDevice, {}}}, hipMemAccessFlagsProtReadWrite}}",
+                            rights.empty() ? "" : ", ", device);
+    }
+    lines.push_back(fmt::format("const hipMemAccessDesc {}_access[] = {{{}}};", name, rights));
+    lines.push_back(fmt::format("{0}.accessDescs = {0}_access;", name));
+    lines.push_back(fmt::format("{0}.accessDescCount = std::size({0}_access);", name));
   }
 };
 
@@ -251,6 +268,8 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls) {
                                     {"Host", "Host", "host"},
                                     {"Empty", "Empty", nullptr},
                                     {"ChildGraph", "Graph", "graph.graph"},
+                                    {"MemAlloc", "MemAlloc", "alloc"},
+                                    {"MemFree", "MemFree", "free.dptr"},
                                     {"EventRecord", "EventRecord", "eventRecord.event"},
                                     {"EventWait", "WaitEvent", "eventWait.event"}};
   const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
@@ -267,6 +286,9 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls) {
   }
   if (!kernel) {
     calls.before.insert(calls.before.end(), lines.begin(), lines.end());
+    if (calls.name == std::string_view("MemAlloc")) {  // the address is in the struct that the call is given
+      calls.behind.insert(calls.behind.begin(), fmt::format("{} = {}.alloc;", calls.parameters.substr(1), variable));
+    }
     return variable;
   }
   // The struct of a kernel's parameters exists only inside of the lambda that makes the call.

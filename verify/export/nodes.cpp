@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "verify/export/node_calls.h"
@@ -138,7 +139,7 @@ void ReproducerNodes::set_attributes(const NodeAttributes& attributes, const std
                                      const ExpectedStatus& expected) {
   std::string loop;
   const char* element = loop_over(fan, loop);
-  const auto set = [&](const char* id, const char* member, int value) {
+  const auto set = [&](const char* id, const char* member, const std::string& value) {
     const std::string name = fmt::format("attribute{}", text_.number(LocalKind::kNode));
     text_.line(fmt::format("hipKernelNodeAttrValue {}{{}};", name));
     text_.line(fmt::format("{}.{} = {};", name, member, value));
@@ -146,20 +147,35 @@ void ReproducerNodes::set_attributes(const NodeAttributes& attributes, const std
     text_.call(expected, fmt::format("hipGraphKernelNodeSetAttribute({}{}, {}, &{})", node, element, id, name));
     for (const std::string& line : text_.take(at)) text_.line(loop + line);
   };
-  if (attributes.cooperative) set("hipKernelNodeAttributeCooperative", "cooperative", *attributes.cooperative ? 1 : 0);
-  if (attributes.priority) set("hipKernelNodeAttributePriority", "priority", *attributes.priority);
+  if (attributes.cooperative)
+    set("hipKernelNodeAttributeCooperative", "cooperative", *attributes.cooperative ? "1" : "0");
+  if (attributes.priority) set("hipKernelNodeAttributePriority", "priority", std::to_string(*attributes.priority));
+  if (!attributes.window) return;
+  set("hipKernelNodeAttributeAccessPolicyWindow", "accessPolicyWindow",
+      fmt::format("{{nullptr, hipAccessPropertyPersisting, {}.0f / 100, hipAccessPropertyStreaming, 0}}",
+                  *attributes.window));
 }
 
 void ReproducerNodes::check_attributes(const std::string& seen, const std::string& node, std::uint32_t fan) {
   std::istringstream words(seen);
   std::string attribute, value;
+  struct Member {
+    const char* id;
+    const char* text;  // an expression of its value; {} is the variable
+  };
+  static const std::map<std::string, Member> kMembers = {
+      {"priority", {"Priority", "std::to_string({}.priority)"}},
+      {"cooperative", {"Cooperative", "std::to_string({}.cooperative)"}},
+      {"window", {"AccessPolicyWindow", "std::to_string(std::lround({}.accessPolicyWindow.hitRatio * 100))"}}};
   while (words >> attribute >> value) {
+    const Member& member = kMembers.at(attribute);
+    if (attribute == "window") text_.need_header("cmath");
     const std::string name = fmt::format("attribute{}", text_.number(LocalKind::kNode));
     text_.line(fmt::format("hipKernelNodeAttrValue {}{{}};", name));
     text_.must(fmt::format("hipGraphKernelNodeGetAttribute({}{}, hipKernelNodeAttribute{}, &{})", node,
-                           fan == 1 ? "" : "[0]", attribute == "priority" ? "Priority" : "Cooperative", name));
+                           fan == 1 ? "" : "[0]", member.id, name));
     text_.equal(fmt::format("the attribute {} of {}", attribute, node), fmt::format("\"{}\"", value),
-                fmt::format("std::to_string({}.{})", name, attribute));
+                fmt::format(fmt::runtime(member.text), name));
   }
 }
 

@@ -154,6 +154,7 @@ struct FieldDrawer {
       value(f.at).priority = static_cast<std::int32_t>(from.choices.below(2 * kMaxNodePriority + 1)) - kMaxNodePriority;
     }
     if (draw >= 50) value(f.at).cooperative = from.choices.percent(60);
+    if (from.choices.percent(25)) value(f.at).window = static_cast<std::uint32_t>(from.choices.below(101));
     return true;
   }
 };

@@ -24,9 +24,12 @@ bool GraphMemoryDraft::allocate(Id graph) {
   AddNode node;
   node.graph = graph;
   node.node = next_node(*state_.graph(graph));
-  node.params = MemoryAllocParams{buffer, bytes};
+  MemoryAllocParams memory{buffer, bytes};
+  if (swarm_.devices) memory.access = static_cast<std::uint32_t>(choices_.below(4));
+  node.params = memory;
   const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
   if (!nodes.empty() && choices_.percent(50)) node.after = {nodes[choices_.below(nodes.size())].id};
+  draw_form(node);
   if (!take(node)) return false;
   ++next_.buffer;
   MemsetParams memset;
@@ -98,7 +101,9 @@ void GraphMemoryDraft::memory_family() {
     node.graph = graph;
     node.node = next_node(*state_.graph(graph));
     node.params = MemoryFreeParams{buffer};
-    add_ordered(node);
+    if (!order(node)) continue;
+    draw_form(node);
+    take(node);
   }
   instantiate_family(graph);
 }

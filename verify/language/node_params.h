@@ -148,6 +148,8 @@ struct EventWaitParams {
 struct MemoryAllocParams {
   Id buffer = 0;
   std::uint64_t bytes = 0;
+  // The devices that the node's access descriptors name, for reading and writing: bit d is device d.
+  std::uint32_t access = 0;
   bool operator==(const MemoryAllocParams&) const = default;
 };
 struct MemoryFreeParams {

@@ -83,6 +83,7 @@ struct FieldFeatures {
   void operator()(const FieldOf<NodeAttributesKey> auto& f) const {
     if (c == nullptr || value(f.at)->priority) one("attribute priority");
     if (c == nullptr || value(f.at)->cooperative) one("attribute cooperative");
+    if (c == nullptr || value(f.at)->window) one("attribute window");
   }
 
   // These fields add no feature to that of the command's word. Parameters of nodes count by their type.

@@ -117,7 +117,7 @@ bool has_form(const NodeParams& params, NodeForm form) {
   const auto* kernel = std::get_if<KernelParams>(&params);
   if (form == NodeForm::kTyped) return true;
   if (copy != nullptr) return !copy->linear;
-  if (form == NodeForm::kGeneric) return (kernel == nullptr || !kernel->opaque) && !is_memory_node(params);
+  if (form == NodeForm::kGeneric) return kernel == nullptr || !kernel->opaque;
   return std::holds_alternative<MemsetParams>(params) || std::holds_alternative<MemoryFreeParams>(params);
 }
 

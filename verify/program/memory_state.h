@@ -24,6 +24,7 @@ struct BufferState {
   // The next members are about memory that a graph allocates.
   std::optional<Id> graph = {};
   bool unfreed = false;                      // a launch allocated it, and nothing has freed it since
+  std::uint32_t access = 0;                  // of MemoryAllocParams
   bool freed_by_program = false;             // since its last launch, by a call or by a launch of another graph
   std::optional<std::uint32_t> symbol = {};  // a variable of the device code
   std::optional<Id> module = {};             // the module that has the variable; none: the code that is always there

@@ -68,7 +68,7 @@ void parse_field(Line& line, const FieldOf<NameField> auto& field, auto& command
   value_at(field.at, command) = next_id(line, field.letter);
 }
 void parse_field(Line& line, const FieldOf<OptionalNameField> auto& field, auto& command) {
-  if (!line.at_end()) value_at(field.at, command) = next_id(line, field.letter);
+  if (line.peek().text.starts_with(field.letter)) value_at(field.at, command) = next_id(line, field.letter);
 }
 void parse_field(Line& line, const FieldOf<NameOrWordField> auto& field, auto& command) {
   if (line.peek().text == field.word) {
@@ -282,6 +282,9 @@ void parse_key(Attributes& keys, const FieldOf<NodeAttributesKey> auto& field, a
   if (keys.take("priority", token)) attributes.priority = parse_priority(keys.line(), token);
   if (keys.take("cooperative", token)) {
     attributes.cooperative = parse_number(keys.line(), token, 1, "cooperative") != 0;
+  }
+  if (keys.take("window", token)) {
+    attributes.window = static_cast<std::uint32_t>(parse_number(keys.line(), token, 100, "a percentage"));
   }
   if (attributes == NodeAttributes{}) keys.missing("priority");
 }

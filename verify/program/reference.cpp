@@ -60,7 +60,9 @@ class Syntax {
   }
   void operator()(const FieldOf<IntoGraphKey> auto&) { put_optional("into=g0 [after=n0,n1]"); }
   void operator()(const FieldOf<ContentsKey> auto&) { put("seed=N|at=OFFSET hex=00ff"); }
-  void operator()(const FieldOf<NodeAttributesKey> auto&) { put("[priority=-1] [cooperative=0|1] (one at least)"); }
+  void operator()(const FieldOf<NodeAttributesKey> auto&) {
+    put("[priority=-1] [cooperative=0|1] [window=0..100] (one at least)");
+  }
   void operator()(const FieldOf<ParamsField> auto& f) { put(f.word_is_command ? "PARAMETERS" : "TYPE PARAMETERS"); }
 
  private:

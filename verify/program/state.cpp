@@ -412,13 +412,15 @@ void State::fill(NodeState& node, const NodeParams& params) const {
   node.devices = devices_of(params);
 }
 
-// hipDeviceEnablePeerAccess maps the memory of a peer; a kernel that touches unmapped memory faults.
+// hipDeviceEnablePeerAccess maps the memory of a peer; access descriptors map the memory of an allocation node (CUDA's
+// programming guide, "Peer Access" of graph memory nodes). A kernel that touches unmapped memory faults.
 Reason State::unreachable(const KernelParams& kernel) const {
   Reason reason;
   for_each_ref(kernel, [&](const BufferRef& ref) {
     const BufferState& buffer = buffers().at(ref.buffer);
     if (buffer.memory != MemoryKind::kDevice || buffer.device == kernel.device) return;
-    if (!reason && !peer_enabled(kernel.device, buffer.device))
+    const bool granted = (buffer.access >> kernel.device & 1) != 0;
+    if (!reason && !granted && !peer_enabled(kernel.device, buffer.device))
       reason = fmt::format("device {} has no access to b{} of device {}", kernel.device, ref.buffer, buffer.device);
   });
   return reason;

@@ -138,6 +138,7 @@ struct FieldPrinter {
     const NodeAttributes& attributes = value_at(f.at, c);
     if (attributes.priority) fmt::format_to(out(), " priority={}", *attributes.priority);
     if (attributes.cooperative) fmt::format_to(out(), " cooperative={}", *attributes.cooperative ? 1 : 0);
+    if (attributes.window) fmt::format_to(out(), " window={}", *attributes.window);
   }
   void operator()(const FieldOf<ParamsField> auto& f) const {
     const NodeParams& params = value_at(f.at, c);

@@ -82,6 +82,7 @@ class EventEmitter {
   void attributes(const NodeAttributes& attributes) {
     if (attributes.cooperative) set(k_cooperative, *attributes.cooperative);
     if (attributes.priority) set(k_priority, *attributes.priority);
+    if (attributes.window) set(k_window, *attributes.window);
   }
   // One event for a command about a stream, an event or the device.
   bool about_object(Target object, Id id) {
@@ -137,6 +138,7 @@ class EventEmitter {
       set(k_was_captured, n.captured);
       set(k_cooperative, kUnset);
       set(k_priority, kUnset);
+      set(k_window, kUnset);
       attributes(n.attributes);
       if (node(n.params, n.child.get(), nullptr, level)) return true;
       return n.child != nullptr && inside(*n.child, level + 1);

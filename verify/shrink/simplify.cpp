@@ -99,10 +99,12 @@ struct FieldSimplifier {
     if (!(plain == c)) put(plain);
   }
   void operator()(const FieldOf<NodeAttributesKey> auto& f) const {
-    const NodeAttributes& both = value_at(f.at, c);
-    if (!both.priority || !both.cooperative) return;
-    with(f.at, NodeAttributes{both.priority, {}});
-    with(f.at, NodeAttributes{{}, both.cooperative});
+    const NodeAttributes& all = value_at(f.at, c);
+    for (const NodeAttributes& some :
+         {NodeAttributes{{}, all.cooperative, all.window}, NodeAttributes{all.priority, {}, all.window},
+          NodeAttributes{all.priority, all.cooperative, {}}}) {
+      if (!(some == all) && !(some == NodeAttributes{})) with(f.at, some);
+    }
   }
   void operator()(const FieldOf<ParamsField> auto& f) const {
     if (f.may_be_empty) with(f.at, NodeParams(EmptyParams{}));

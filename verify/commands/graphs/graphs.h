@@ -88,19 +88,33 @@ struct Inspect {
   }
   bool operator==(const Inspect&) const = default;
 };
-// hipGraphDebugDotPrint into a temporary file; nodes and edges are counted.
+// The numbers of hipGraphDebugDotFlags.
+inline constexpr std::array<std::pair<std::uint32_t, std::string_view>, 10> kDotFlags = {{{1U << 0, "verbose"},
+                                                                                          {1U << 2, "kernel"},
+                                                                                          {1U << 3, "memcpy"},
+                                                                                          {1U << 4, "memset"},
+                                                                                          {1U << 5, "host"},
+                                                                                          {1U << 6, "event"},
+                                                                                          {1U << 7, "signal"},
+                                                                                          {1U << 8, "wait"},
+                                                                                          {1U << 9, "attributes"},
+                                                                                          {1U << 10, "handles"}}};
+// hipGraphDebugDotPrint into a temporary file, which is read as a graph and compared with the graph that was recorded.
 struct PrintDot {
   Id graph = 0;
+  std::uint32_t flags = 0;
   static constexpr auto spec() {
     return describe_command(
         "dot",
-        "`hipGraphDebugDotPrint` into a temporary file. The numbers of nodes and edges are observations. Not "
-        "for graphs with child graphs.",
-        drawn(Topic::kQueries, 10), kDescribedByFields,
-        NameField{&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)});
+        "`hipGraphDebugDotPrint` into a temporary file. The numbers of nodes and edges are observations, and so are "
+        "a file that is not in Graphviz's language, edges that are not the graph's, and nodes about which the flags "
+        "say nothing that they document. Not for graphs with child graphs.",
+        drawn(Topic::kQueries, 10), kDescribedByHand, NameField{&PrintDot::graph, 'g', meets("dot", Leaves::kNothing)},
+        FlagsKey{"flags", &PrintDot::flags, kDotFlags});
   }
   bool operator==(const PrintDot&) const = default;
 };
+bool describe_events(EventEmitter& out, const PrintDot& c);
 struct Destroy {
   Target target = Target::kGraph;
   Id id = 0;

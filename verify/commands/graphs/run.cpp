@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "hip/errors.h"
+#include "verify/execute/dot_graph.h"
 #include "verify/execute/inspector.h"
 #include "verify/execute/rebuild.h"
 #include "verify/run/run_command.h"
@@ -38,17 +39,16 @@ class PassingFile {
   std::string path_;
 };
 
-// Nodes and edges of Graphviz text, in words.
-std::string count_dot(std::istream& text) {
-  std::size_t nodes = 0, edges = 0;
-  for (std::string line; std::getline(text, line);) {
-    if (line.find("->") != std::string::npos) {
-      ++edges;
-    } else if (line.starts_with('"') && line.find("label=") != std::string::npos) {
-      ++nodes;  // a node's line begins with its quoted name
-    }
+// The text that hipGraphDebugDotPrint writes.
+hip::Result<std::string> dot_text(Run& run, const GraphObject& graph, std::uint32_t flags) {
+  const PassingFile file;
+  if (hip::Status status =
+          hip::call<&hip::Api::hipGraphDebugDotPrint>(run.context.api, graph.handles.graph, file.path().c_str(), flags);
+      !status) {
+    return status.error();
   }
-  return fmt::format("{} nodes, {} edges", nodes, edges);
+  std::ifstream stream(file.path());
+  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 hip::Status clone_graph(Run& run, const CloneGraph& c) {
@@ -254,12 +254,12 @@ hip::Status run_command(Run& run, const PrintDot& c) {
   if (graph == nullptr) return missing_object();
   const hip::Api& api = run.context.api;
   if (api.hipGraphDebugDotPrint == nullptr) return lacking(run.context, "hipGraphDebugDotPrint");
-  const PassingFile file;
-  hip::Status status = hip::call<&hip::Api::hipGraphDebugDotPrint>(api, graph->handles.graph, file.path().c_str(), 0);
-  if (!status) return status;
-  std::ifstream text(file.path());
-  run.attempt.seen = count_dot(text);
-  return status;
+  const hip::Result<std::string> plain = dot_text(run, *graph, 0);
+  if (!plain) return plain.error();
+  const hip::Result<std::string> flagged = c.flags == 0 ? plain : dot_text(run, *graph, c.flags);
+  if (!flagged) return flagged.error();
+  run.attempt.seen = describe_dot(graph->recording, plain.value(), flagged.value(), c.flags);
+  return {};
 }
 
 template <>

@@ -35,7 +35,8 @@ bool describe_events(EventEmitter& out, const CopyAttributes& c) {
   const NodeAttributes& had = out.state.graph(c.graph)->find(c.node)->attributes;
   out.set_op("copy_attributes");
   out.attributes(from);
-  out.set(k_loses_attribute, (had.priority && !from.priority) || (had.cooperative && !from.cooperative));
+  out.set(k_loses_attribute,
+          (had.priority && !from.priority) || (had.cooperative && !from.cooperative) || (had.window && !from.window));
   return out.emit();
 }
 

@@ -325,11 +325,15 @@ Reason event_of_other_device(const State& state, const NodeParams& params) {
 Reason pool_of_other_device(const State& state, const NodeParams& params, Id device) {
   std::vector<Id> devices = state.devices_of(params);
   devices.push_back(device);
-  bool of_pool = false;
-  for_each_ref(params, [&](const BufferRef& ref) { of_pool = of_pool || state.buffer(ref.buffer)->runtime_places(); });
-  const bool other = std::ranges::any_of(devices, [](Id one) { return one != 0; });
-  if (!of_pool || !other) return {};
-  return "what graphs and streams allocate is device 0's, and no other device reaches it";
+  const bool kernel = std::holds_alternative<KernelParams>(params);
+  bool unreached = false;
+  for_each_ref(params, [&](const BufferRef& ref) {
+    const BufferState& buffer = *state.buffer(ref.buffer);
+    if (!buffer.runtime_places()) return;
+    for (const Id one : devices) unreached |= one != 0 && !(kernel && (buffer.access >> one & 1) != 0);
+  });
+  if (!unreached) return {};
+  return "what graphs and streams allocate is device 0's, and other devices reach it by access descriptors only";
 }
 
 Reason flaw_of_devices(const State& state, const NodeParams& params) {

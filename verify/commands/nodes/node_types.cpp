@@ -49,9 +49,9 @@ constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords =
      "long as a graph or an executable graph has a node of it."},
     {"eventwait", true, true, "v0",
      "Work behind the node waits for what the event stood for when the graph was launched."},
-    {"alloc", false, false, "b5 BYTES",
+    {"alloc", false, false, "b5 BYTES [access=0,1]",
      "Memory that the graph allocates when it runs (`hipGraphAddMemAllocNode`). The name is a buffer from "
-     "here on, and is not declared."},
+     "here on, and is not declared. `access`: the devices that the node's access descriptors let read and write it."},
     {"free", false, false, "b5", "Frees it (`hipGraphAddMemFreeNode`), behind every node that names it."},
 }};
 
@@ -129,7 +129,22 @@ Position parse_position(Line& line, Token token) {
 
 // The types without keys.
 template <class Params>
-concept Keyless = OneOf<Params, EmptyParams, EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams>;
+concept Keyless = OneOf<Params, EmptyParams, EventRecordParams, EventWaitParams, MemoryFreeParams>;
+
+// "0,2": each device once.
+std::uint32_t parse_devices(Line& line, Token token) {
+  std::uint32_t devices = 0;
+  while (true) {
+    const std::size_t comma = token.text.find(',');
+    const std::uint64_t device =
+        parse_number(line, {token.text.substr(0, comma), token.column}, kMaxDevices - 1, "a device");
+    if ((devices >> device & 1) != 0) line.fail(token.column, "access names each device once");
+    devices |= 1U << device;
+    if (comma == std::string_view::npos) return devices;
+    token.text.remove_prefix(comma + 1);
+    token.column += static_cast<std::uint32_t>(comma + 1);
+  }
+}
 
 // Parses the keys of each type.
 struct KeysParser {
@@ -170,6 +185,10 @@ struct KeysParser {
   }
   void operator()(ChildParams& params) const {
     params.nest = static_cast<std::uint32_t>(attributes.number("nest", 1, kMaxNest));
+  }
+  void operator()(MemoryAllocParams& params) const {
+    Token devices;
+    if (attributes.take("access", devices)) params.access = parse_devices(attributes.line(), devices);
   }
   void operator()(Keyless auto&) const {}
 
@@ -230,7 +249,15 @@ struct ParamsPrinter {
   }
   void operator()(const EventRecordParams& p) const { fmt::format_to(out, " v{}", p.event); }
   void operator()(const EventWaitParams& p) const { fmt::format_to(out, " v{}", p.event); }
-  void operator()(const MemoryAllocParams& p) const { fmt::format_to(out, " b{} {}", p.buffer, p.bytes); }
+  void operator()(const MemoryAllocParams& p) const {
+    fmt::format_to(out, " b{} {}", p.buffer, p.bytes);
+    const char* before = " access=";
+    for (Id device = 0; device < kMaxDevices; ++device) {
+      if ((p.access >> device & 1) == 0) continue;
+      fmt::format_to(out, "{}{}", before, device);
+      before = ",";
+    }
+  }
   void operator()(const MemoryFreeParams& p) const { fmt::format_to(out, " b{}", p.buffer); }
 };
 
@@ -306,6 +333,12 @@ struct ParamsSimplifier {
     if (p.memory) emit(HostParams{p.tag, {}, 0});
     if (p.tag != 0) emit(HostParams{0, p.memory, p.bytes});
   }
+  void operator()(const MemoryAllocParams& p) const {
+    for (Id device = 0; device < kMaxDevices; ++device) {
+      const std::uint32_t others = p.access & ~(1U << device);
+      if (others != p.access) emit(MemoryAllocParams{p.buffer, p.bytes, others});
+    }
+  }
   void operator()(const Keyless auto&) const {}
   void operator()(const ChildParams& p) const {
     for (const std::uint64_t nest : smaller_values(p.nest, 1))
@@ -339,6 +372,10 @@ struct FeatureCounter {
   }
   void operator()(const ChildParams& child) const {
     if (child.nest > 1) add("nest");
+  }
+  void operator()(const MemoryAllocParams& memory) const {
+    if (memory.access != 0) add("memory with access descriptors");
+    if (memory.access > 1) add("memory that another device may access");
   }
   // These types have no feature besides their word.
   void operator()(const Keyless auto&) const {}
@@ -395,15 +432,10 @@ std::vector<std::string> node_feature_names() {
     names.push_back(fmt::format("scalar addr() in {} bytes", size));
   }
   for (const std::string_view kind : kCopyKinds) names.push_back(fmt::format("copy {}", kind));
-  names.emplace_back("kernel by symbol");
-  for (const char* name : {"pointer base",        "pointer interior",    "pointer one past the end",
-                           "pointer in a struct", "style params",        "style extra",
-                           "opaque kernel",       "shared memory",       "kernel of another device",
-                           "kernel of a module",  "copy to a peer",      "copy to a symbol",
-                           "copy from a symbol",  "copy with positions", "copy of one row",
-                           "copy of many rows",   "copy of many slices", "memset 1D",
-                           "memset 2D",           "memset element 1",    "memset element 2",
-                           "memset element 4",    "host with memory",    "nest"}) {
+  for (const char* name : {"kernel by symbol", "memory with access descriptors", "memory that another device may access"}) {
+    names.emplace_back(name);
+  }
+  for (const char* name : {"pointer base", "pointer interior", "pointer one past the end", "pointer in a struct", "style params", "style extra", "opaque kernel", "shared memory", "kernel of another device", "kernel of a module", "copy to a peer", "copy to a symbol", "copy from a symbol", "copy with positions", "copy of one row", "copy of many rows", "copy of many slices", "memset 1D", "memset 2D", "memset element 1", "memset element 2", "memset element 4", "host with memory", "nest"}) {
     names.emplace_back(name);
   }
   return names;

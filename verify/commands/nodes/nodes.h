@@ -20,8 +20,8 @@ struct AddNode {
         WordOfNode{&AddNode::params},
         "Adds a node to a graph. `after=n0,n1` names the nodes that it waits for. `fan=N` makes N unordered "
         "nodes of one command; pointers that they write through advance by the bytes that each writes. "
-        "`form=generic` adds through `hipGraphAddNode`, which takes any type but linear copies, opaque "
-        "kernels and memory nodes. `form=driver` uses the driver's functions (`hipDrvGraph...`) for "
+        "`form=generic` adds through `hipGraphAddNode`, which takes any type but linear copies and opaque "
+        "kernels. `form=driver` uses the driver's functions (`hipDrvGraph...`) for "
         "`memcpy3d`, `memset` and `free`.",
         kDrawnByHand, kDescribedByHand,
         NodeNameField{&AddNode::graph, &AddNode::node, 'g', met_by_word(Leaves::kGraphChanged)},
@@ -68,6 +68,7 @@ struct EnableNode {
 struct NodeAttributes {
   std::optional<std::int32_t> priority = {};
   std::optional<bool> cooperative = {};
+  std::optional<std::uint32_t> window = {};  // of accesses, with no bytes: the percentage that is said to hit
   bool operator==(const NodeAttributes&) const = default;
 };
 // Sets the given attributes. The attributes that the node has after the call are an observation.

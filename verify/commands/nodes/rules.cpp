@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <set>
 
@@ -94,6 +95,8 @@ Reason check_in_capture(const State& state, const AddNode& c) {
 
 template <>
 Id highest_device(const AddNode& c) {
+  if (const auto* memory = std::get_if<MemoryAllocParams>(&c.params))
+    return memory->access == 0 ? 0 : static_cast<Id>(std::bit_width(memory->access) - 1);
   const auto* kernel = std::get_if<KernelParams>(&c.params);
   return kernel == nullptr ? 0 : kernel->device;
 }
@@ -104,6 +107,7 @@ static void note_memory_node(MemoryState& memory, GraphState& graph, const AddNo
     BufferState& buffer = memory.buffers[allocation->buffer];
     buffer = {allocation->bytes, allocation->bytes, MemoryKind::kDevice, 0, true};
     buffer.graph = c.graph;
+    buffer.access = allocation->access;
     graph.addresses[allocation->buffer] = 0;
   }
 }
@@ -331,6 +335,7 @@ void apply(State& state, const SetAttributes& c) {
   NodeAttributes& attributes = state.change().graphs.graphs.at(c.graph).at(c.node).attributes;
   if (c.attributes.priority) attributes.priority = c.attributes.priority;
   if (c.attributes.cooperative) attributes.cooperative = c.attributes.cooperative;
+  if (c.attributes.window) attributes.window = c.attributes.window;
 }
 
 // ---- CopyAttributes

@@ -175,10 +175,20 @@ hip::Status note_attributes(Run& run, GraphObject& graph, const NodePlace& place
   return {};
 }
 
+// AMD's devices have no room for a window (hipDeviceProp_t::accessPolicyMaxWindowSize is 0), so it has no bytes.
+hipAccessPolicyWindow window_of(std::uint32_t percent) {
+  hipAccessPolicyWindow window{};
+  window.hitRatio = static_cast<float>(percent) / 100;
+  window.hitProp = hipAccessPropertyPersisting;
+  window.missProp = hipAccessPropertyStreaming;
+  return window;
+}
+
 hip::Status set_attributes(Run& run, GraphObject& graph, const SetAttributes& c) {
   const NodePlace place = place_of(graph.places, c.node);
   if (place.fan == 0) return missing_object();
-  const hip::KernelAttributes wanted{c.attributes.priority, c.attributes.cooperative};
+  hip::KernelAttributes wanted{c.attributes.priority, c.attributes.cooperative, {}};
+  if (c.attributes.window) wanted.window = window_of(*c.attributes.window);
   if (const char* function = hip::missing_for_attributes(run.context.api, wanted))
     return lacking(run.context, function);
   for (std::uint32_t k = 0; k < place.fan; ++k) {
@@ -188,6 +198,7 @@ hip::Status set_attributes(Run& run, GraphObject& graph, const SetAttributes& c)
   hip::KernelAttributes merged = attributes_at(graph, place);
   if (wanted.priority) merged.priority = wanted.priority;
   if (wanted.cooperative) merged.cooperative = wanted.cooperative;
+  if (wanted.window) merged.window = wanted.window;
   return note_attributes(run, graph, place, merged, wanted);
 }
 

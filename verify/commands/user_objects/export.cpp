@@ -27,8 +27,9 @@ void export_command(Exporter& out, const RetainUserObject& c) {
 
 template <>
 void export_command(Exporter& out, const ReleaseUserObject& c) {
-  if (!c.graph) return out.call(fmt::format("hipUserObjectRelease(u{}, 1)", c.object));
-  out.call(fmt::format("hipGraphReleaseUserObject({}, u{}, 1)", out.names().graphs[*c.graph].graph, c.object));
+  const std::uint32_t count = c.beyond ? kReferencesBeyond : 1;
+  if (!c.graph) return out.call(fmt::format("hipUserObjectRelease(u{}, {})", c.object, count));
+  out.call(fmt::format("hipGraphReleaseUserObject({}, u{}, {})", out.names().graphs[*c.graph].graph, c.object, count));
 }
 
 template void export_family(UserObjectsCommands, Exporter&, const Command&);

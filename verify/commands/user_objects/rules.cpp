@@ -58,6 +58,7 @@ Reason check(const State& state, const ReleaseUserObject& c) {
     return {};
   }
   if (Reason reason = state.missing_graph(*c.graph)) return reason;
+  if (c.beyond && held->second != 0) return {};  // the object is alive, whether the graph has it or not
   const auto& objects = state.graph(*c.graph)->objects;
   if (!objects.contains(c.object)) return fmt::format("g{} holds no reference to u{}", *c.graph, c.object);
   return {};
@@ -65,6 +66,7 @@ Reason check(const State& state, const ReleaseUserObject& c) {
 
 template <>
 void apply(State& state, const ReleaseUserObject& c) {
+  if (c.beyond) return;
   GraphsState& graphs = state.change().graphs;
   if (!c.graph) {
     --graphs.objects.at(c.object);

@@ -45,14 +45,16 @@ hip::Status run_command(Run& run, const ReleaseUserObject& c) {
   GraphObject* graph = c.graph ? run.live_graph(*c.graph) : nullptr;
   if (object == nullptr || (c.graph && graph == nullptr)) return missing_object();
   const hip::Api& api = run.context.api;
+  const unsigned count = c.beyond ? kReferencesBeyond : 1;
   if (graph == nullptr) {
-    hip::Status status = hip::call<&hip::Api::hipUserObjectRelease>(api, object->handle, 1);
-    if (status) --object->held;
+    hip::Status status = hip::call<&hip::Api::hipUserObjectRelease>(api, object->handle, count);
+    if (status && !c.beyond) --object->held;
     return status;
   }
   if (api.hipGraphReleaseUserObject == nullptr) return lacking(run.context, "hipGraphReleaseUserObject");
-  hip::Status status = hip::call<&hip::Api::hipGraphReleaseUserObject>(api, graph->handles.graph, object->handle, 1);
-  if (!status) return status;
+  hip::Status status =
+      hip::call<&hip::Api::hipGraphReleaseUserObject>(api, graph->handles.graph, object->handle, count);
+  if (!status || c.beyond) return status;
   const auto held = graph->held_objects.find(object->handle);
   if (held != graph->held_objects.end() && --held->second == 0) graph->held_objects.erase(held);
   return status;

@@ -33,14 +33,20 @@ struct RetainUserObject {
   }
   bool operator==(const RetainUserObject&) const = default;
 };
-// Releases one of the program's references, or one of a graph's references.
+// Releases one of the program's references, or one of a graph's references, or more references than there are.
+inline constexpr std::uint32_t kReferencesBeyond = 1U << 20;
 struct ReleaseUserObject {
   Id object = 0;
   std::optional<Id> graph;
+  bool beyond = false;
   static constexpr auto spec() {
-    return describe_command("release", "The program, or the graph, gives a reference back.", drawn(Topic::kObjects, 4),
-                            kDescribedByFields, NameField{&ReleaseUserObject::object, 'u', kNotCovered},
-                            OptionalNameField{&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)});
+    return describe_command("release",
+                            "The program, or the graph, gives a reference back. `beyond` asks for more references "
+                            "than there are: HIP accepts the call and releases none.",
+                            drawn(Topic::kObjects, 4), kDescribedByFields,
+                            NameField{&ReleaseUserObject::object, 'u', kNotCovered},
+                            OptionalNameField{&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)},
+                            FlagKey{"beyond", &ReleaseUserObject::beyond, "release of more than there is"});
   }
   bool operator==(const ReleaseUserObject&) const = default;
 };
