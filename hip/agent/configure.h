@@ -45,6 +45,9 @@ typedef struct hgagent_options {
   /* Deliberate delays until the next hgagent_configure, of all threads together; 0: no bound. Time decides which
    * thread has the last ones. */
   uint64_t max_delays;
+  /* 1: the threads of the host that wait step the machine, instead of a thread for each queue and engine; see
+   * docs/agent.md. The same seed then repeats the order of all steps, as far as the host's calls are the same. */
+  uint32_t stepped;
 } hgagent_options;
 
 enum hgagent_counter {

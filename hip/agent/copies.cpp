@@ -22,19 +22,26 @@ bool met(const CopyWork& work) {
 
 }  // namespace
 
-Engine::Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule& schedule, u32 agent, u64 index)
+Engine::Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule& schedule, Stepper& stepper,
+               u32 agent, u64 index)
     : signals_(signals),
+      stepper_(stepper),
       faults_(faults),
       view_(map, signals, agent),
       schedule_(schedule, kWho + index),
       handle_(Machine::agent_handle(agent)) {
-  thread_ = start_thread([this] { run(); });
+  if (stepper_.on()) {
+    stepper_.add(this);
+  } else {
+    thread_ = start_thread([this] { run(); });
+  }
 }
 
 Engine::~Engine() {
   stop_.store(true, std::memory_order_seq_cst);
   signals_.waiters_door().knock();
-  thread_.join();
+  if (stepper_.on()) stepper_.remove(this);
+  if (thread_.joinable()) thread_.join();
   for (const CopyWork& work : work_) {
     for (SignalSlot* s : work.dependencies) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
   }
@@ -48,6 +55,7 @@ void Engine::add(CopyWork work) {
     work_.push_back(std::move(work));
   }
   signals_.waiters_door().knock();
+  signals_.drivers_door().knock();
 }
 
 bool Engine::take(CopyWork& work) {
@@ -66,6 +74,20 @@ bool Engine::take(CopyWork& work) {
   return true;
 }
 
+bool Engine::ready() {
+  if (present_) return true;
+  const hip::sync::LockGuard lock(mutex_);
+  return std::ranges::any_of(work_, met);
+}
+
+void Engine::step() {
+  if (present_) return complete();
+  CopyWork work;
+  if (!take(work)) return;
+  present_ = std::move(work);
+  begin();
+}
+
 void Engine::run() {
   u64 knocks = signals_.waiters_door().knocks();
   while (!stop_.load(std::memory_order_seq_cst)) {
@@ -74,19 +96,30 @@ void Engine::run() {
       signals_.waiters_door().wait(knocks, busy() ? kLookAgain : kForever);
       continue;
     }
-    for (SignalSlot* s : work.dependencies) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
+    present_ = std::move(work);
     schedule_.delay(stop_);
-    const u64 start = Machine::now();
-    carry_out(work);
-    if (fault_) faults_.raise(*fault_, nullptr, nullptr, nullptr);
-    fault_.reset();
+    begin();
     schedule_.delay(stop_);
-    done_.fetch_add(1, std::memory_order_relaxed);
-    pending_.fetch_sub(1, std::memory_order_relaxed);
-    if (work.completion == nullptr) continue;
-    work.completion->set_times(start, Machine::now());
-    signals_.subtract(*work.completion, 1);
+    complete();
   }
+}
+
+void Engine::begin() {
+  for (SignalSlot* s : present_->dependencies) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
+  start_ = Machine::now();
+  carry_out(*present_);
+  if (fault_) faults_.raise(*fault_, nullptr, nullptr, nullptr);
+  fault_.reset();
+}
+
+void Engine::complete() {
+  SignalSlot* const completion = present_->completion;
+  present_.reset();
+  done_.fetch_add(1, std::memory_order_relaxed);
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  if (completion == nullptr) return;
+  completion->set_times(start_, Machine::now());
+  signals_.subtract(*completion, 1);
 }
 
 void Engine::carry_out(const CopyWork& work) {

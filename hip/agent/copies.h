@@ -1,4 +1,5 @@
-// Copies and fills that run asynchronously: engines, each a thread with a list of work.
+// Copies and fills that run asynchronously: engines, each an actor with a list of work, and a thread of its
+// own where the machine is not stepped.
 //
 // An engine starts the first copy of its list with all dependencies met; a seed may choose another such copy and delay
 // it. Only signals order copies. Every byte is checked before it is touched: both sides must be live allocations, or
@@ -14,6 +15,7 @@
 #include "hip/agent/faults.h"
 #include "hip/agent/schedule.h"
 #include "hip/agent/signals.h"
+#include "hip/agent/stepper.h"
 #include "hip/agent/view.h"
 
 namespace agent {
@@ -37,12 +39,11 @@ struct CopyWork {
   SignalSlot* completion = nullptr;
 };
 
-class Engine {
+class Engine final : public Actor {
  public:
-  Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule& schedule, u32 agent, u64 index);
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  ~Engine();
+  Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule& schedule, Stepper& stepper, u32 agent,
+         u64 index);
+  ~Engine() override;
 
   void add(CopyWork work);
   // Whether the calling thread is the engine's own thread, which cannot wait for its own end.
@@ -50,17 +51,25 @@ class Engine {
   [[nodiscard]] bool busy() const { return pending_.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] u64 done() const { return done_.load(std::memory_order_relaxed); }
 
+  [[nodiscard]] bool ready() override;
+  void step() override;
+
  private:
   void run();
   [[nodiscard]] bool take(CopyWork& work);
+  void begin();
+  void complete();
   void carry_out(const CopyWork& work);
   void copy_row(u64 to, u64 from, u64 bytes, DeviceFault& fault);
 
   Signals& signals_;
+  Stepper& stepper_;
   Faults& faults_;
   View view_;
   Schedule::Stream schedule_;
   const hsa_agent_t handle_;
+  std::optional<CopyWork> present_;  // was copied and is not yet signalled
+  u64 start_ = 0;
   std::optional<DeviceFault> fault_;  // of the present copy
   hip::sync::Mutex mutex_;
   std::list<CopyWork> work_;

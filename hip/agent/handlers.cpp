@@ -1,6 +1,8 @@
 // The thread of the handlers; the contract is in the header.
 #include "hip/agent/handlers.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -10,17 +12,23 @@ namespace agent {
 namespace {
 
 constexpr u64 kForever = ~u64{0};
+constexpr std::chrono::microseconds kLookAtThread{200};
+constexpr u64 kManyLooks = 100;
 constexpr u64 kWho = u64{1} << 40;  // a number for the schedule: those of queues and engines are smaller
 
 }  // namespace
 
-Handlers::Handlers(Signals& signals, const Schedule& schedule) : signals_(signals), schedule_(schedule, kWho) {
-  thread_ = start_thread([this] { run(); });
+Handlers::Handlers(Signals& signals, const Schedule& schedule, Stepper& stepper)
+    : signals_(signals), stepper_(stepper), schedule_(schedule, kWho) {
+  thread_ = start_thread([this] { stepper_.on() ? run_stepped() : run(); });
 }
 
 Handlers::~Handlers() {
   stop_.store(true, std::memory_order_seq_cst);
   signals_.handlers_door().knock();
+  { const hip::sync::LockGuard lock(mutex_); }
+  handed_or_stopped_.notify_all();
+  returned_.notify_all();
   thread_.join();
   for (const Registration& r : registrations_) r.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
 }
@@ -33,6 +41,7 @@ void Handlers::add(SignalSlot* slot, hsa_signal_condition_t condition, i64 value
     registrations_.push_back({slot, condition, value, handler, arg});
   }
   signals_.handlers_door().knock();
+  signals_.drivers_door().knock();
 }
 
 bool Handlers::take(Registration& met, i64& value) {
@@ -56,7 +65,7 @@ bool Handlers::take(Registration& met, i64& value) {
 
 bool Handlers::settled() {
   const hip::sync::LockGuard lock(mutex_);
-  return !calling_ && std::ranges::none_of(registrations_, [](const Registration& r) {
+  return !calling_.load() && std::ranges::none_of(registrations_, [](const Registration& r) {
     return condition_holds(r.condition, r.slot->value().load(std::memory_order_seq_cst), r.compared);
   });
 }
@@ -80,11 +89,81 @@ void Handlers::run() {
       met.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
       return;
     }
-    const bool again = met.handler(value, met.arg);
-    if (!again) met.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
+    carry_out(met, value);
+  }
+}
+
+void Handlers::carry_out(const Registration& met, i64 value) {
+  const bool again = met.handler(value, met.arg);
+  if (!again) met.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
+  const hip::sync::LockGuard lock(mutex_);
+  if (again) registrations_.push_back(met);
+  calling_ = false;
+}
+
+bool Handlers::ready() {
+  const hip::sync::LockGuard lock(mutex_);
+  return !calling_.load() && std::ranges::any_of(registrations_, [](const Registration& r) {
+    return condition_holds(r.condition, r.slot->value().load(std::memory_order_seq_cst), r.compared);
+  });
+}
+
+void Handlers::call() {
+  Registration met{};
+  i64 value = 0;
+  if (!take(met, value)) return;
+  if (runs_here()) return carry_out(met, value);
+  {
     const hip::sync::LockGuard lock(mutex_);
-    if (again) registrations_.push_back(met);
-    calling_ = false;
+    handed_ = Handed{met, value};
+  }
+  handed_or_stopped_.notify_all();
+  let_return();
+}
+
+void Handlers::let_return() {
+  if (!calling_.load() || runs_here()) return;
+  hip::sync::UniqueLock lock(mutex_);
+  const auto over = [this] { return !calling_.load() || stop_.load(std::memory_order_seq_cst); };
+  while (!returned_.wait_for(lock, kLookAtThread, over)) {
+    if (handed_) continue;  // the thread has not got there yet
+    lock.unlock();
+    if (sleeps(thread_number_.load())) return;
+    lock.lock();
+  }
+}
+
+void Handlers::run_stepped() {
+  thread_number_.store(gettid());
+  u64 seen = 0;  // the steps that were made when this thread looked
+  u64 idle = 0;  // how often it has looked and seen none
+  std::chrono::nanoseconds since = processor_time();  // when it last saw some
+  hip::sync::UniqueLock lock(mutex_);
+  while (!stop_.load(std::memory_order_seq_cst)) {
+    if (handed_) {
+      const Handed now = *std::exchange(handed_, std::nullopt);
+      lock.unlock();
+      carry_out(now.met, now.value);
+      returned_.notify_all();
+      lock.lock();
+      continue;
+    }
+    const auto pause = idle < kManyLooks ? Stepper::kStalled : 10 * Stepper::kStalled;
+    if (handed_or_stopped_.wait_for(lock, pause) == std::cv_status::no_timeout) continue;
+    if (std::exchange(seen, stepper_.steps()) != stepper_.steps()) {
+      idle = 0;
+      since = processor_time();
+      continue;
+    }
+    ++idle;
+    lock.unlock();
+    const bool polls = processor_time() - since > Stepper::kStalled;
+    if (stepper_.has_work() && (polls || all_others_sleep())) {
+      while (!stop_.load(std::memory_order_seq_cst) && stepper_.steps() == seen && stepper_.step(true)) ++seen;
+      idle = 0;
+      since = processor_time();
+    }
+    lock.lock();
   }
 }
 

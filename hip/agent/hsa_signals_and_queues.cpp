@@ -21,8 +21,11 @@ amd_queue_v2_t* shared_of(const hsa_queue_t* queue) {
 
 void store_and_ring(hsa_signal_t signal, hsa_signal_value_t value) {
   SignalSlot& slot = *slot_of(signal);
-  if (slot.queue != nullptr) slot.queue->ring(static_cast<uint64_t>(value));
-  Machine::get().signals().store(slot, value);
+  Machine& machine = Machine::get();
+  const bool rings = slot.queue != nullptr;
+  if (rings) slot.queue->ring(static_cast<uint64_t>(value));
+  machine.signals().store(slot, value);
+  if (rings) machine.stepper().host_rings();
 }
 
 }  // namespace
@@ -52,6 +55,7 @@ hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
 }
 
 hsa_signal_value_t hsa_signal_load_relaxed(hsa_signal_t signal) {
+  Machine::get().stepper().host_looks();
   return slot_of(signal)->value().load(std::memory_order_acquire);
 }
 
@@ -77,7 +81,16 @@ void hsa_signal_subtract_relaxed(hsa_signal_t signal, hsa_signal_value_t value) 
 
 hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
                                              hsa_signal_value_t value, uint64_t timeout, hsa_wait_state_t /*hint*/) {
-  return Machine::get().signals().wait(*slot_of(signal), condition, value, timeout);
+  Machine& machine = Machine::get();
+  SignalSlot& slot = *slot_of(signal);
+  if (!machine.stepper().on()) return machine.signals().wait(slot, condition, value, timeout);
+  hsa_signal_value_t seen = 0;
+  const auto done = [&] {
+    seen = slot.value().load(std::memory_order_seq_cst);
+    return agent::condition_holds(condition, seen, value) || !machine.running();
+  };
+  machine.stepper().run_until(done, timeout);
+  return seen;
 }
 
 hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t condition,
@@ -118,10 +131,12 @@ hsa_status_t hsa_queue_destroy(hsa_queue_t* queue) {
 }
 
 uint64_t hsa_queue_load_read_index_relaxed(const hsa_queue_t* queue) {
+  Machine::get().stepper().host_looks();
   return index_of(shared_of(queue)->read_dispatch_id).load(std::memory_order_acquire);
 }
 
 uint64_t hsa_queue_load_read_index_scacquire(const hsa_queue_t* queue) {
+  Machine::get().stepper().host_looks();
   return index_of(shared_of(queue)->read_dispatch_id).load(std::memory_order_acquire);
 }
 

@@ -74,7 +74,9 @@ int Machine::configure(const hgagent_options& options) {
   if (options.compute_units < 1 || options.compute_units > kMaxComputeUnits) return 7;
   if (options.tell_of_faults > 1) return 8;
   if (options.device_memory_bytes == 0 || options.device_memory_bytes > kDeviceMemoryBytes) return 9;
+  if (options.stepped > 1) return 15;
   if (running()) {
+    if (options.stepped != options_.stepped) return 15;
     if (options.agents != options_.agents) return 2;
     if (options.quarantine != options_.quarantine) return 5;
     if (options.compute_units != options_.compute_units) return 7;
@@ -130,7 +132,7 @@ u64 Machine::counter(u32 which) {
     case HGAGENT_THREADS: {
       const hip::sync::LockGuard queues(queues_mutex_);
       const hip::sync::LockGuard engines(engines_mutex_);
-      return queues_.size() + engines_.size() + (handlers_ != nullptr ? 1 : 0);
+      return (stepper_.on() ? 0 : queues_.size() + engines_.size()) + (handlers_ != nullptr ? 1 : 0);
     }
     case HGAGENT_DISPATCHES:
       return dispatches_.load(std::memory_order_relaxed);
@@ -206,7 +208,9 @@ bool Machine::settled() {
 
 void Machine::settle() {
   const auto deadline = std::chrono::steady_clock::now() + kSettleLimit;
-  while (!settled() && std::chrono::steady_clock::now() < deadline) hip::sync::sleep_for(kSettleNap);
+  while (!settled() && std::chrono::steady_clock::now() < deadline) {
+    if (!stepper_.on() || !stepper_.step(true)) hip::sync::sleep_for(kSettleNap);
+  }
 }
 
 void Machine::stop_for_good() {
@@ -223,7 +227,9 @@ void Machine::start() {
   for (u32 i = 0; i <= options_.agents; ++i) heaps_.push_back(std::make_unique<Heap>(map_, quarantine));
   virtual_memory_ = std::make_unique<VirtualMemory>(map_);
   code_ = std::make_unique<Code>(map_, heaps_);
-  handlers_ = std::make_unique<Handlers>(signals_, schedule_);
+  stepper_.turn(options_.stepped != 0);
+  handlers_ = std::make_unique<Handlers>(signals_, schedule_, stepper_);
+  stepper_.serve(handlers_.get());
   dispatches_.store(0, std::memory_order_relaxed);
   instructions_.store(0, std::memory_order_relaxed);
   running_.store(true, std::memory_order_release);
@@ -232,6 +238,7 @@ void Machine::start() {
 void Machine::stop() {
   running_.store(false, std::memory_order_release);
   // Handlers first: they call into a runtime that is going away. Then the queues and engines, which may still signal.
+  stepper_.serve(nullptr);
   end_thread(handlers_);
   {
     const hip::sync::LockGuard lock(queues_mutex_);
@@ -264,7 +271,7 @@ Engine& Machine::engine(u32 agent, u32 number) {
   const u32 key = agent * kEngines + number % kEngines;
   const hip::sync::LockGuard lock(engines_mutex_);
   std::unique_ptr<Engine>& engine = engines_[key];
-  if (engine == nullptr) engine = std::make_unique<Engine>(map_, signals_, faults_, schedule_, agent, key);
+  if (engine == nullptr) engine = std::make_unique<Engine>(map_, signals_, faults_, schedule_, stepper_, agent, key);
   return *engine;
 }
 

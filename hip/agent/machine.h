@@ -23,6 +23,7 @@
 #include "hip/agent/schedule.h"
 #include "hip/agent/signals.h"
 #include "hip/agent/signature.h"
+#include "hip/agent/stepper.h"
 #include "hip/agent/virtual_memory.h"
 
 namespace agent {
@@ -72,6 +73,7 @@ class Machine {
   [[nodiscard]] AddressMap& map() { return map_; }
   [[nodiscard]] Signals& signals() { return signals_; }
   [[nodiscard]] Schedule& schedule() { return schedule_; }
+  [[nodiscard]] Stepper& stepper() { return stepper_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] Signature& signature() { return signature_; }
   [[nodiscard]] Code& code() { return *code_; }
@@ -113,6 +115,7 @@ class Machine {
   AddressMap map_;
   Signals signals_{map_};
   Schedule schedule_;
+  Stepper stepper_{signals_, schedule_};
   Faults faults_;
   Signature signature_;
 

@@ -17,12 +17,19 @@ constexpr u64 kForever = ~u64{0};
 constexpr std::string_view kOwnKernels = "__amd_";  // of AMD's runtime
 constexpr u32 kWindow = 8;                          // packets that a seed may reorder at a time
 constexpr std::chrono::microseconds kSpin{20};
+constexpr u64 kStepInstructions = u64{1} << 16;  // of a kernel in one step
 
 u32 type_of(u16 header) {
   return header >> HSA_PACKET_HEADER_TYPE & 0xff;
 }
 bool has_barrier(u16 header) {
   return (header >> HSA_PACKET_HEADER_BARRIER & 1) != 0;
+}
+
+u16 header_of(const std::byte* packet) {
+  u16 header = 0;
+  std::memcpy(&header, packet, sizeof(header));
+  return header;
 }
 
 u64 ring_offset() {
@@ -61,14 +68,19 @@ Queue::Queue(Machine& machine, const QueueRequest& request, u64 memory, SignalSl
   shared_->queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
   doorbell->amd.queue_ptr = shared_;
   doorbell->queue = this;
-  thread_ = start_thread([this] { run(); });
+  if (machine_.stepper().on()) {
+    machine_.stepper().add(this);
+  } else {
+    thread_ = start_thread([this] { run(); });
+  }
 }
 
 Queue::~Queue() {
   stop_.store(true, std::memory_order_seq_cst);
   bell_.knock();
   machine_.signals().wake_all();
-  thread_.join();
+  if (machine_.stepper().on()) machine_.stepper().remove(this);
+  if (thread_.joinable()) thread_.join();
 }
 
 void Queue::ring(u64 index) {
@@ -115,14 +127,15 @@ u16 Queue::header_at(u64 index) const {
   return std::atomic_ref<u16>(*reinterpret_cast<u16*>(packet_at(index))).load(std::memory_order_acquire);
 }
 
-bool Queue::wait_for_packet(u64 index) {
-  const auto ready = [&] {
-    return index < rung_.load(std::memory_order_seq_cst) && type_of(header_at(index)) != HSA_PACKET_TYPE_INVALID;
-  };
+bool Queue::has_packet() const {
+  return index_ < rung_.load(std::memory_order_seq_cst) && type_of(header_at(index_)) != HSA_PACKET_TYPE_INVALID;
+}
+
+bool Queue::wait_for_packet() {
   const auto spin_end = std::chrono::steady_clock::now() + kSpin;
   u64 knocks = bell_.knocks();
   while (!stop_.load(std::memory_order_seq_cst)) {
-    if (ready()) return true;
+    if (has_packet()) return true;
     if (std::chrono::steady_clock::now() < spin_end) {
       hip::sync::yield();
       continue;
@@ -133,23 +146,61 @@ bool Queue::wait_for_packet(u64 index) {
   return false;
 }
 
+void Queue::wait_for_signals() {
+  const auto spin_end = std::chrono::steady_clock::now() + kSpin;
+  while (!released() && std::chrono::steady_clock::now() < spin_end) hip::sync::yield();
+  const std::vector<SignalSlot*> slots = awaited();
+  for (SignalSlot* s : slots) s->waiters.fetch_add(1, std::memory_order_seq_cst);
+  Doorway& door = machine_.signals().waiters_door();
+  u64 knocks = door.knocks();
+  while (!released() && !stop_.load(std::memory_order_seq_cst)) door.wait(knocks, kLookAgain);
+  for (SignalSlot* s : slots) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
+}
+
 void Queue::run() {
-  u64 index = 0;
-  while (wait_for_packet(index)) {
-    schedule_.begin(index);
-    const u32 count = unordered_from(index);
-    u64 taken = 0;  // a bit for each packet
-    for (u32 left = count; left > 0 && !stop_.load(std::memory_order_relaxed); --left) {
-      u32 choice = schedule_.choose(left);
-      u32 at = 0;
-      while ((taken >> at & 1) != 0 || choice-- > 0) ++at;
-      taken |= u64{1} << at;
-      take(index + at);
+  while (!stop_.load(std::memory_order_seq_cst)) {
+    switch (phase_) {
+      case Phase::kPick:
+        if (left_ == 0 && !wait_for_packet()) return;
+        pick();
+        schedule_.delay(stop_);
+        break;
+      case Phase::kAct:
+        wait_for_signals();
+        if (!stop_.load(std::memory_order_relaxed)) act();
+        break;
+      case Phase::kComplete:
+        schedule_.delay(stop_);
+        if (!stop_.load(std::memory_order_relaxed)) complete();
+        break;
     }
-    if (stop_.load(std::memory_order_relaxed)) return;
-    for (u32 i = 0; i < count; ++i) retire(index + i);
-    index += count;
   }
+}
+
+bool Queue::ready() {
+  return phase_ == Phase::kPick ? left_ > 0 || has_packet() : phase_ == Phase::kComplete || released();
+}
+
+void Queue::step() {
+  if (phase_ == Phase::kComplete) return complete();
+  if (phase_ == Phase::kPick) pick();
+  if (released()) act();
+}
+
+void Queue::pick() {
+  if (left_ == 0) {
+    schedule_.begin(index_);
+    count_ = left_ = unordered_from(index_);
+    taken_ = 0;
+  }
+  u32 choice = schedule_.choose(left_);
+  u32 offset = 0;
+  while ((taken_ >> offset & 1) != 0 || choice-- > 0) ++offset;
+  taken_ |= u64{1} << offset;
+  at_ = index_ + offset;
+  std::memcpy(packet_, packet_at(at_), kPacketBytes);
+  start_ = Machine::now();
+  phase_ = Phase::kAct;
 }
 
 u32 Queue::unordered_from(u64 index) const {
@@ -170,70 +221,103 @@ void Queue::retire(u64 index) {
   std::atomic_ref<u64>(const_cast<u64&>(shared_->read_dispatch_id)).store(index + 1, std::memory_order_release);
 }
 
-void Queue::take(u64 index) {
-  alignas(64) std::byte packet[kPacketBytes];
-  const u16 header = header_at(index);
-  std::memcpy(packet, packet_at(index), kPacketBytes);
-  schedule_.delay(stop_);
-  const u64 start = Machine::now();
-  const auto* barrier = reinterpret_cast<const hsa_barrier_and_packet_t*>(packet);
-  switch (type_of(header)) {
-    case HSA_PACKET_TYPE_KERNEL_DISPATCH: {
-      const auto* kernel = reinterpret_cast<const hsa_kernel_dispatch_packet_t*>(packet);
-      if (!failed_) dispatch(*kernel, index);
-      return complete(kernel->completion_signal, start);
-    }
-    case HSA_PACKET_TYPE_BARRIER_AND:
-      if (!failed_) wait_for_all(barrier->dep_signal);
-      return complete(barrier->completion_signal, start);
-    case HSA_PACKET_TYPE_BARRIER_OR:
-      if (!failed_) wait_for_any(barrier->dep_signal);
-      return complete(barrier->completion_signal, start);
-    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: {
-      const auto* value = reinterpret_cast<const hsa_amd_barrier_value_packet_t*>(packet);
-      const bool known = value->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE;
-      if (known && value->cond <= HSA_SIGNAL_CONDITION_GTE) {
-        if (!failed_) barrier_value(*value);
-        return complete(value->completion_signal, start);
-      }
-      break;
-    }
-    default:
-      break;
+bool Queue::released() const {
+  if (failed_) return true;
+  const auto type = type_of(header_of(packet_));
+  const auto* barrier = reinterpret_cast<const hsa_barrier_and_packet_t*>(packet_);
+  // A negative value means that the awaited work failed: it ends the wait as well.
+  const auto done = [](const hsa_signal_t& s) {
+    return s.handle == 0 || slot_of(s)->value().load(std::memory_order_seq_cst) < 1;
+  };
+  const auto awaits = [](const hsa_signal_t& s) { return s.handle != 0; };
+  if (type == HSA_PACKET_TYPE_BARRIER_AND) return std::ranges::all_of(barrier->dep_signal, done);
+  if (type == HSA_PACKET_TYPE_BARRIER_OR) {
+    return std::ranges::none_of(barrier->dep_signal, awaits) ||
+           std::ranges::any_of(barrier->dep_signal, [&](const hsa_signal_t& s) { return awaits(s) && done(s); });
   }
-  DeviceFault fault;
-  fault.text = "a packet of type " + std::to_string(type_of(header)) + ", which this agent does not know";
-  fault.status = HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
-  fail(fault);
+  const hsa_amd_barrier_value_packet_t* value = barrier_value();
+  if (value == nullptr || value->signal.handle == 0) return true;
+  return condition_holds(static_cast<hsa_signal_condition_t>(value->cond),
+                         slot_of(value->signal)->value().load(std::memory_order_seq_cst) & value->mask, value->value);
 }
 
-void Queue::dispatch(const hsa_kernel_dispatch_packet_t& packet, u64 index) {
-  const FoundKernel found = machine_.code().kernel_at(packet.kernel_object);
-  gfx942::Outcome outcome;
-  if (found.kernel == nullptr) {
+const hsa_amd_barrier_value_packet_t* Queue::barrier_value() const {
+  const auto* value = reinterpret_cast<const hsa_amd_barrier_value_packet_t*>(packet_);
+  const bool is = type_of(header_of(packet_)) == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+                  value->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE &&
+                  value->cond <= HSA_SIGNAL_CONDITION_GTE;
+  return is ? value : nullptr;
+}
+
+std::vector<SignalSlot*> Queue::awaited() const {
+  std::vector<SignalSlot*> slots;
+  const auto type = type_of(header_of(packet_));
+  if (type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR) {
+    for (const hsa_signal_t& s : reinterpret_cast<const hsa_barrier_and_packet_t*>(packet_)->dep_signal) {
+      if (s.handle != 0) slots.push_back(slot_of(s));
+    }
+  } else if (const auto* value = barrier_value(); value != nullptr && value->signal.handle != 0) {
+    slots.push_back(slot_of(value->signal));
+  }
+  return slots;
+}
+
+void Queue::act() {
+  const auto type = type_of(header_of(packet_));
+  if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
+    if (!failed_ && !launch_ && !start_launch()) {
+      phase_ = Phase::kComplete;
+      return;
+    }
+    if (!failed_) {
+      std::optional<gfx942::Outcome> outcome;
+      {
+        const Visit visit(view_);
+        outcome = launch_->advance(machine_.stepper().on() ? kStepInstructions : ~u64{0});
+      }
+      if (!outcome) return;
+      end_launch(*outcome);
+    }
+  } else if (type != HSA_PACKET_TYPE_BARRIER_AND && type != HSA_PACKET_TYPE_BARRIER_OR && barrier_value() == nullptr) {
+    DeviceFault fault;
+    fault.text = "a packet of type " + std::to_string(type) + ", which this agent does not know";
+    fault.status = HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+    fail(fault);
+  }
+  phase_ = Phase::kComplete;
+}
+
+bool Queue::start_launch() {
+  const auto& packet = *reinterpret_cast<const hsa_kernel_dispatch_packet_t*>(packet_);
+  found_ = machine_.code().kernel_at(packet.kernel_object);
+  if (found_.kernel == nullptr) {
     DeviceFault fault;
     fault.text =
         "a dispatch of a kernel that is not loaded: there is no descriptor at " + std::to_string(packet.kernel_object);
-    return fail(fault);
+    fail(fault);
+    return false;
   }
-  gfx942::Dispatch d;
-  d.kernel = found.kernel;
-  d.grid = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
-  d.workgroup = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
-  d.kernarg_address = address_of(packet.kernarg_address);
-  d.packet_address = address_of(packet_at(index));
-  d.queue_address = address_of(shared_);
-  d.dispatch_id = index;
-  d.group_bytes = packet.group_segment_size;
-  d.private_bytes = packet.private_segment_size;
+  dispatch_ = {};
+  dispatch_.kernel = found_.kernel;
+  dispatch_.grid = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
+  dispatch_.workgroup = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
+  dispatch_.kernarg_address = address_of(packet.kernarg_address);
+  dispatch_.packet_address = address_of(packet_at(at_));
+  dispatch_.queue_address = address_of(shared_);
+  dispatch_.dispatch_id = at_;
+  dispatch_.group_bytes = packet.group_segment_size;
+  dispatch_.private_bytes = packet.private_segment_size;
   limits_.instructions = machine_.instruction_budget();
   // A cooperative launch may fill every compute unit, and all its workgroups wait for each other.
   limits_.resident_waves = std::max(limits_.resident_waves, machine_.compute_units() * kWavesPerComputeUnit);
   limits_.stop = &stop_;
-  {
-    const Visit visit(view_);
-    outcome = gfx942::run(*found.program, d, view_, limits_);
-  }
+  launch_.emplace(*found_.program, dispatch_, view_, limits_);
+  return true;
+}
+
+void Queue::end_launch(const gfx942::Outcome& outcome) {
+  launch_.reset();
+  found_ = {};
   if (const auto* finished = std::get_if<gfx942::Finished>(&outcome)) {
     limits_.clock += finished->instructions;
     return machine_.count_dispatch(finished->instructions);
@@ -261,51 +345,30 @@ void Queue::dispatch(const hsa_kernel_dispatch_packet_t& packet, u64 index) {
   fail(fault);
 }
 
-void Queue::wait_for_all(const hsa_signal_t* signals) {
-  for (int i = 0; i < 5; ++i) {
-    if (signals[i].handle == 0) continue;
-    // A negative value means that the awaited work failed: it ends the wait as well.
-    static_cast<void>(machine_.signals().wait(*slot_of(signals[i]), HSA_SIGNAL_CONDITION_LT, 1, kForever, &stop_));
+void Queue::complete() {
+  phase_ = Phase::kPick;
+  const hsa_signal_t signal = completion();
+  if (signal.handle != 0) {
+    SignalSlot& slot = *slot_of(signal);
+    slot.set_times(start_, Machine::now());
+    machine_.signals().subtract(slot, 1);
   }
+  if (--left_ > 0) return;
+  for (u32 i = 0; i < count_; ++i) retire(index_ + i);
+  index_ += count_;
+  count_ = 0;
 }
 
-void Queue::wait_for_any(const hsa_signal_t* signals) {
-  std::vector<SignalSlot*> slots;
-  for (int i = 0; i < 5; ++i) {
-    if (signals[i].handle != 0) slots.push_back(slot_of(signals[i]));
+hsa_signal_t Queue::completion() const {
+  switch (type_of(header_of(packet_))) {
+    case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+      return reinterpret_cast<const hsa_kernel_dispatch_packet_t*>(packet_)->completion_signal;
+    case HSA_PACKET_TYPE_BARRIER_AND:
+    case HSA_PACKET_TYPE_BARRIER_OR:
+      return reinterpret_cast<const hsa_barrier_and_packet_t*>(packet_)->completion_signal;
+    default:
+      return barrier_value() != nullptr ? barrier_value()->completion_signal : hsa_signal_t{0};
   }
-  const auto met = [&] {
-    return slots.empty() ||
-           std::ranges::any_of(slots, [](SignalSlot* s) { return s->value().load(std::memory_order_seq_cst) < 1; });
-  };
-  for (SignalSlot* s : slots) s->waiters.fetch_add(1, std::memory_order_seq_cst);
-  Doorway& door = machine_.signals().waiters_door();
-  u64 knocks = door.knocks();
-  while (!met() && !stop_.load(std::memory_order_seq_cst)) door.wait(knocks, kLookAgain);
-  for (SignalSlot* s : slots) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
-}
-
-void Queue::barrier_value(const hsa_amd_barrier_value_packet_t& packet) {
-  if (packet.signal.handle == 0) return;
-  SignalSlot& slot = *slot_of(packet.signal);
-  const auto condition = static_cast<hsa_signal_condition_t>(packet.cond);
-  const auto met = [&] {
-    return condition_holds(condition, slot.value().load(std::memory_order_seq_cst) & packet.mask, packet.value);
-  };
-  slot.waiters.fetch_add(1, std::memory_order_seq_cst);
-  Doorway& door = machine_.signals().waiters_door();
-  u64 knocks = door.knocks();
-  while (!met() && !stop_.load(std::memory_order_seq_cst)) door.wait(knocks, kLookAgain);
-  slot.waiters.fetch_sub(1, std::memory_order_seq_cst);
-}
-
-void Queue::complete(hsa_signal_t signal, u64 start) {
-  if (stop_.load(std::memory_order_relaxed)) return;
-  schedule_.delay(stop_);
-  if (signal.handle == 0) return;
-  SignalSlot& slot = *slot_of(signal);
-  slot.set_times(start, Machine::now());
-  machine_.signals().subtract(slot, 1);
 }
 
 void Queue::fail(const DeviceFault& fault) {

@@ -1,4 +1,5 @@
-// A queue in AMD's layout (amd_queue_t), and the thread that takes its packets.
+// A queue in AMD's layout (amd_queue_t), an actor that takes its packets, and its thread where the machine is not
+// stepped.
 //
 // Packets are taken in order once the doorbell was rung for them: kernel dispatch, barrier-AND, barrier-OR and AMD's
 // barrier-value packets. A kernel is complete, with all its memory written, before its completion signal changes.
@@ -13,10 +14,14 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <optional>
+#include <vector>
+
 #include "hip/agent/code.h"
 #include "hip/agent/faults.h"
 #include "hip/agent/schedule.h"
 #include "hip/agent/signals.h"
+#include "hip/agent/stepper.h"
 #include "hip/agent/view.h"
 #include "model/gfx942/run.h"
 
@@ -35,17 +40,15 @@ struct QueueRequest {
   void* data = nullptr;
 };
 
-class Queue {
+class Queue final : public Actor {
  public:
   static constexpr u32 kMaxPackets = 131072;
   static constexpr u32 kMinPackets = 64;
 
   // Memory and doorbell must have been obtained by the caller: creation cannot fail.
   Queue(Machine& machine, const QueueRequest& request, u64 memory, SignalSlot* doorbell);
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
   // A kernel under way is stopped; packets that were not taken stay as they are.
-  ~Queue();
+  ~Queue() override;
 
   [[nodiscard]] static u64 memory_bytes(u32 packets);
   [[nodiscard]] hsa_queue_t* handle() { return &shared_->hsa_queue; }
@@ -60,22 +63,32 @@ class Queue {
   // From now on, packets up to and including number `index` may be taken.
   void ring(u64 index);
 
+  [[nodiscard]] bool ready() override;
+  // Takes the next packet and executes it, or at most 65,536 instructions of its kernel; or signals that it is complete.
+  void step() override;
+
  private:
   void run();
   void note_up_to(u64 known, u64 index);
   void note(u64 index);
-  [[nodiscard]] bool wait_for_packet(u64 index);
+  [[nodiscard]] bool has_packet() const;
+  [[nodiscard]] bool wait_for_packet();
+  void wait_for_signals();
+  void pick();
+  void act();
+  void complete();
   [[nodiscard]] u16 header_at(u64 index) const;
   [[nodiscard]] std::byte* packet_at(u64 index) const;
   void retire(u64 index);
   // How many packets from `index` on may run in any order; at least one.
   [[nodiscard]] u32 unordered_from(u64 index) const;
-  void take(u64 index);
-  void dispatch(const hsa_kernel_dispatch_packet_t& packet, u64 index);
-  void wait_for_all(const hsa_signal_t* signals);
-  void wait_for_any(const hsa_signal_t* signals);
-  void barrier_value(const hsa_amd_barrier_value_packet_t& packet);
-  void complete(hsa_signal_t signal, u64 start);
+  [[nodiscard]] bool start_launch();
+  void end_launch(const gfx942::Outcome& outcome);
+  // The signals that the present packet waits for, and whether it waits no longer.
+  [[nodiscard]] std::vector<SignalSlot*> awaited() const;
+  [[nodiscard]] bool released() const;
+  [[nodiscard]] const hsa_amd_barrier_value_packet_t* barrier_value() const;  // nullptr: it is none
+  [[nodiscard]] hsa_signal_t completion() const;
   void fail(const DeviceFault& fault);
 
   Machine& machine_;
@@ -86,6 +99,23 @@ class Queue {
   View view_;
   Schedule::Stream schedule_;
   gfx942::Limits limits_;
+
+  // Packets [index_, index_ + count_) are under way, in an order of their own; of these, `taken_` were begun (a bit for
+  // each), `left_` are not complete. count_ 0: none is under way.
+  u64 index_ = 0;
+  u32 count_ = 0;
+  u32 left_ = 0;
+  u64 taken_ = 0;
+  // The present packet.
+  enum class Phase : u8 { kPick, kAct, kComplete };
+  Phase phase_ = Phase::kPick;
+  u64 at_ = 0;
+  u64 start_ = 0;
+  alignas(64) std::byte packet_[64];
+  FoundKernel found_;
+  gfx942::Dispatch dispatch_;
+  std::optional<gfx942::Launch> launch_;
+
   bool failed_ = false;
   hip::sync::Atomic<bool> stop_{false};
   hip::sync::Atomic<u64> rung_{0};   // packets below this one may be taken

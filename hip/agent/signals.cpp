@@ -18,13 +18,13 @@ void pause() {
 #endif
 }
 
-Clock::time_point deadline_after(u64 nanoseconds) {
+}  // namespace
+
+std::chrono::steady_clock::time_point deadline_after(u64 nanoseconds) {
   const Clock::time_point now = Clock::now();
   const u64 longest = static_cast<u64>((Clock::time_point::max() - now).count());
   return nanoseconds >= longest ? Clock::time_point::max() : now + std::chrono::nanoseconds(nanoseconds);
 }
-
-}  // namespace
 
 bool condition_holds(hsa_signal_condition_t condition, i64 value, i64 compared) {
   switch (condition) {
@@ -124,6 +124,7 @@ void Signals::changed(SignalSlot& slot) {
   }
   if (slot.handlers.load(std::memory_order_seq_cst) != 0) handlers_door_.knock();
   if (slot.waiters.load(std::memory_order_seq_cst) != 0) waiters_door_.knock();
+  drivers_door_.knock();
 }
 
 void Signals::store(SignalSlot& slot, i64 value) {
@@ -175,6 +176,7 @@ void Signals::wake_all() {
   }
   handlers_door_.knock();
   waiters_door_.knock();
+  drivers_door_.knock();
 }
 
 }  // namespace agent

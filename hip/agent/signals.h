@@ -9,6 +9,7 @@
 
 #include <hsa/amd_hsa_signal.h>
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -52,6 +53,9 @@ static_assert(offsetof(SignalSlot, amd) == 0);
 
 [[nodiscard]] bool condition_holds(hsa_signal_condition_t condition, i64 value, i64 compared);
 
+// The end of a wait that begins now; the last time point there is, where that is later.
+[[nodiscard]] std::chrono::steady_clock::time_point deadline_after(u64 nanoseconds);
+
 // Lets threads sleep until a watched signal changes, or until there is another reason to look again.
 class Doorway {
  public:
@@ -91,6 +95,8 @@ class Signals {
   // For threads that watch many signals: the doorway of the thread that calls handlers, and that of the others.
   [[nodiscard]] Doorway& handlers_door() { return handlers_door_; }
   [[nodiscard]] Doorway& waiters_door() { return waiters_door_; }
+  // For threads that step the machine: hears of every change by the host.
+  [[nodiscard]] Doorway& drivers_door() { return drivers_door_; }
 
   // Puts all slots back into the map after its forget_all().
   void announce();
@@ -120,6 +126,7 @@ class Signals {
   Bucket buckets_[kBuckets];
   Doorway handlers_door_;
   Doorway waiters_door_;
+  Doorway drivers_door_;
 };
 
 }  // namespace agent

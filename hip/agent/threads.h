@@ -1,6 +1,9 @@
-// Threads of the agent. They block POSIX signals: the program's signal handlers expect the program's own threads.
+// Threads of the agent, and whether threads of this process sleep. The agent's block POSIX signals: the program's signal handlers expect the program's own threads.
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <csignal>
 #include <utility>
 
@@ -25,5 +28,12 @@ template <class F>
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }
+
+// Whether the thread sleeps: on a lock, a condition, in a system call. False: it runs, or would if it had a processor.
+[[nodiscard]] bool sleeps(pid_t thread);
+// The processor time of this process so far.
+[[nodiscard]] std::chrono::nanoseconds processor_time();
+// Whether every thread of this process but the calling one sleeps.
+[[nodiscard]] bool all_others_sleep();
 
 }  // namespace agent

@@ -36,28 +36,41 @@ std::string hexadecimal(u64 value) {
   return text;
 }
 
-class Launch {
+}  // namespace
+
+class Launch::State {
  public:
-  Launch(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits)
+  State(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits)
       : program_(program), dispatch_(dispatch), memory_(memory), limits_(limits), clock_(limits.clock) {
     const std::array<u32, 3> counts = workgroup_counts(dispatch);
     total_ = static_cast<u64>(counts[0]) * counts[1] * counts[2];
   }
-  Launch(const Launch&) = delete;
-  Launch& operator=(const Launch&) = delete;
-  ~Launch() {
-    if (spare_.size() > kSpareWaves) spare_.resize(kSpareWaves);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    for (std::unique_ptr<Workgroup>& group : resident_) retire(*group);
+    std::vector<std::unique_ptr<Wave>>& spare = spare_waves();
+    if (spare.size() > kSpareWaves) spare.resize(kSpareWaves);
   }
 
-  Outcome run() {
+  std::optional<Outcome> advance(u64 instructions) {
+    if (const std::string reason = next_ == 0 ? refuse(program_, dispatch_) : ""; !reason.empty()) {
+      Fault fault;
+      fault.kind = FaultKind::kDispatch;
+      if (dispatch_.kernel != nullptr) fault.kernel = dispatch_.kernel->name;
+      fault.text = "kernel '" + fault.kernel + "' cannot be launched: " + reason;
+      return fault;
+    }
+    const u64 end = instructions > ~u64{0} - clock_ ? ~u64{0} : clock_ + instructions;
     // A workgroup that does not end in its turn lets a new one start, as long as there is room. So workgroups that wait
     // for each other run together, and all other workgroups run one after another.
     while (next_ < total_ || !resident_.empty()) {
+      if (clock_ >= end) return std::nullopt;
       if (next_ < total_ && has_room()) resident_.push_back(start(next_++));
       for (std::size_t turns = resident_.size(); turns > 0; --turns) {
         std::unique_ptr<Workgroup> group = std::move(resident_.front());
         resident_.pop_front();
-        if (Wave* faulted = advance(*group)) return fault_of(*group, *faulted);
+        if (Wave* faulted = give_turns(*group)) return fault_of(*group, *faulted);
         if (group->done()) {
           retire(*group);
         } else {
@@ -95,18 +108,19 @@ class Launch {
   }
 
   std::unique_ptr<Wave> take_wave() {
-    if (spare_.empty()) return std::make_unique<Wave>();
-    std::unique_ptr<Wave> wave = std::move(spare_.back());
-    spare_.pop_back();
+    std::vector<std::unique_ptr<Wave>>& spare = spare_waves();
+    if (spare.empty()) return std::make_unique<Wave>();
+    std::unique_ptr<Wave> wave = std::move(spare.back());
+    spare.pop_back();
     return wave;
   }
   void retire(Workgroup& group) {
     resident_waves_ -= static_cast<u32>(group.waves.size());
-    for (std::unique_ptr<Wave>& wave : group.waves) spare_.push_back(std::move(wave));
+    for (std::unique_ptr<Wave>& wave : group.waves) spare_waves().push_back(std::move(wave));
   }
 
   // Gives every wave of the group a turn, again and again while barriers open. Returns the wave that faulted, if any.
-  Wave* advance(Workgroup& group) {
+  Wave* give_turns(Workgroup& group) {
     for (bool opened = true; opened;) {
       for (std::unique_ptr<Wave>& wave : group.waves) {
         if (wave->state == WaveState::kYielded) wave->state = WaveState::kReady;
@@ -181,20 +195,19 @@ class Launch {
   u64 next_ = 0;
   u32 resident_waves_ = 0;
   std::deque<std::unique_ptr<Workgroup>> resident_;
-  std::vector<std::unique_ptr<Wave>>& spare_ = spare_waves();
 };
 
-}  // namespace
+Launch::Launch(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits)
+    : state_(std::make_unique<State>(program, dispatch, memory, limits)) {}
+
+Launch::~Launch() = default;
+
+std::optional<Outcome> Launch::advance(u64 instructions) {
+  return state_->advance(instructions);
+}
 
 Outcome run(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits) {
-  if (const std::string reason = refuse(program, dispatch); !reason.empty()) {
-    Fault fault;
-    fault.kind = FaultKind::kDispatch;
-    if (dispatch.kernel != nullptr) fault.kernel = dispatch.kernel->name;
-    fault.text = "kernel '" + fault.kernel + "' cannot be launched: " + reason;
-    return fault;
-  }
-  return Launch(program, dispatch, memory, limits).run();
+  return *Launch(program, dispatch, memory, limits).advance(~u64{0});
 }
 
 }  // namespace gfx942

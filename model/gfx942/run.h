@@ -12,6 +12,8 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -62,6 +64,25 @@ struct Finished {
 
 using Outcome = std::variant<Finished, Fault>;
 
+// A launch that is advanced piece by piece. Program, dispatch, memory and limits are not owned and outlive it. It may be
+// advanced by one thread after another.
+class Launch {
+ public:
+  Launch(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits);
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  ~Launch();
+
+  // Executes at least `instructions` more, or what is left of the launch if that is less. The outcome, once it has
+  // ended: then no other call may follow.
+  [[nodiscard]] std::optional<Outcome> advance(u64 instructions);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+// The whole launch at once.
 [[nodiscard]] Outcome run(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits = {});
 
 }  // namespace gfx942

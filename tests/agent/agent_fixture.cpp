@@ -27,6 +27,7 @@ std::string last_fault() {
 hgagent_options defaults() {
   hgagent_options options;
   hgagent_defaults(&options);
+  options.stepped = AGENT_STEPPED;
   return options;
 }
 

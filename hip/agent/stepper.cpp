@@ -1,0 +1,95 @@
+// Choosing who makes the next step; the contract is in the header.
+#include "hip/agent/stepper.h"
+
+#include <algorithm>
+
+#include "hip/agent/handlers.h"
+
+namespace agent {
+
+void Stepper::turn(bool on) {
+  on_ = on;
+  turn_ = 0;
+  drawn_ = 0;
+  steps_.store(0, std::memory_order_relaxed);
+}
+
+void Stepper::serve(Handlers* handlers) {
+  const hip::sync::LockGuard lock(mutex_);
+  handlers_ = handlers;
+}
+
+void Stepper::add(Actor* actor) {
+  const hip::sync::LockGuard lock(mutex_);
+  actors_.push_back(actor);
+}
+
+void Stepper::remove(Actor* actor) {
+  const hip::sync::LockGuard lock(mutex_);
+  std::erase(actors_, actor);
+}
+
+u32 Stepper::choose(u32 choices) {
+  choices_.begin(drawn_++);
+  return choices_.choose(choices);
+}
+
+bool Stepper::has_work() {
+  const hip::sync::LockGuard lock(mutex_);
+  return (handlers_ != nullptr && handlers_->ready()) || std::ranges::any_of(actors_, [](Actor* a) { return a->ready(); });
+}
+
+void Stepper::meet() {
+  Handlers* handlers = nullptr;
+  {
+    const hip::sync::LockGuard lock(mutex_);
+    handlers = handlers_;
+  }
+  if (handlers != nullptr) handlers->let_return();
+}
+
+bool Stepper::step(bool handlers) {
+  meet();
+  Handlers* calls = nullptr;
+  {
+    const hip::sync::LockGuard lock(mutex_);
+    ready_.clear();
+    for (std::size_t i = 0; i < actors_.size(); ++i) {
+      Actor* actor = actors_[(turn_ + i) % actors_.size()];
+      if (actor->ready()) ready_.push_back(actor);
+    }
+    if (handlers && handlers_ != nullptr && handlers_->ready()) calls = handlers_;
+    const u32 choices = static_cast<u32>(ready_.size()) + (calls != nullptr ? 1 : 0);
+    if (choices == 0) return false;
+    // Without a seed a handler comes first, as if its thread were never late.
+    const u32 chosen = calls != nullptr && !choices_.on() ? choices - 1 : choose(choices);
+    steps_.fetch_add(1, std::memory_order_relaxed);
+    if (chosen < ready_.size()) {
+      Actor* actor = ready_[chosen];
+      turn_ = static_cast<std::size_t>(std::ranges::find(actors_, actor) - actors_.begin()) + 1;
+      actor->step();
+      return true;
+    }
+  }
+  calls->call();
+  return true;
+}
+
+void Stepper::host_looks() {
+  if (on_) step(false);
+}
+
+void Stepper::host_rings() {
+  if (!on_) return;
+  signals_.drivers_door().knock();
+  if (!choices_.on()) return meet();
+  u32 count = 0;
+  {
+    const hip::sync::LockGuard lock(mutex_);
+    const u32 drawn = choose(2 * kStepsAtRing);
+    count = drawn < kStepsAtRing ? drawn : 0;
+  }
+  while (count-- > 0 && step(false)) {}
+}
+
+}  // namespace agent

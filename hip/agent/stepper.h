@@ -1,0 +1,99 @@
+// The machine as a simulation that is stepped: queues, copy engines and the calls of handlers advance one step at a
+// time, on the back of the host's thread that waits.
+//
+// A step is: a queue takes a packet and executes it (of a kernel, some instructions), or signals its completion; an
+// engine copies, or signals the completion; one handler is called. Of all actors that can make a step one is chosen:
+// without a seed they take turns, with a seed the choice is a function of the seed and of the number of choices before. A host's thread steps the machine while it waits for a signal, and makes some steps when it rings a
+// doorbell or looks at a signal, so that a loop that polls ends. Steps never overlap.
+//
+// Handlers are functions of the runtime above and take its locks, so a thread of their own calls them: the thread that
+// steps waits until the call has returned, or sleeps, because the handler may wait for a lock that this thread holds;
+// every later meeting of a host's thread with the machine waits for it again. The handlers' thread also steps, when for
+// kStalled nobody has and every other thread of the process sleeps, or the process has used kStalled of processor time
+// meanwhile: a host's thread may wait in a way that is not seen here, asleep or in a loop.
+#pragma once
+
+#include <vector>
+
+#include "hip/agent/schedule.h"
+#include "hip/agent/signals.h"
+
+namespace agent {
+
+class Handlers;
+
+// Something that makes steps: a queue or an engine.
+class Actor {
+ public:
+  Actor() = default;
+  Actor(const Actor&) = delete;
+  Actor& operator=(const Actor&) = delete;
+  virtual ~Actor() = default;
+
+  // Whether step() would do something now.
+  [[nodiscard]] virtual bool ready() = 0;
+  virtual void step() = 0;
+};
+
+class Stepper {
+ public:
+  static constexpr std::chrono::milliseconds kStalled{1};
+
+  Stepper(Signals& signals, const Schedule& schedule) : signals_(signals), choices_(schedule, kWho) {}
+
+  // Before the first actor is added.
+  void turn(bool on);
+  [[nodiscard]] bool on() const { return on_; }
+  // Not owned. nullptr: no handler is called from here on.
+  void serve(Handlers* handlers);
+  void add(Actor* actor);
+  // Returns when no step of it is under way.
+  void remove(Actor* actor);
+
+  // Whether a step could be made now.
+  [[nodiscard]] bool has_work();
+  // Makes one step; false if nobody can. `handlers`: whether a handler may be called.
+  bool step(bool handlers);
+  // Steps until `done()`, or until so many nanoseconds have passed.
+  template <class Done>
+  void run_until(const Done& done, u64 nanoseconds);
+  // A host's thread looks at the machine, or hands it work: it may make some steps.
+  void host_looks();
+  void host_rings();
+  [[nodiscard]] u64 steps() const { return steps_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr u64 kWho = u64{1} << 41;  // a number for the schedule
+  static constexpr u32 kStepsAtRing = 4;
+  [[nodiscard]] u32 choose(u32 choices);
+  // A host's thread is here: lets the handler that is being called return.
+  void meet();
+
+  Signals& signals_;
+  bool on_ = false;
+  hip::sync::Mutex mutex_;  // held during a step
+  Schedule::Stream choices_;
+  std::vector<Actor*> actors_;
+  std::vector<Actor*> ready_;
+  Handlers* handlers_ = nullptr;
+  u64 drawn_ = 0;         // choices so far
+  std::size_t turn_ = 0;  // the actor whose turn it is without a seed
+  hip::sync::Atomic<u64> steps_{0};
+};
+
+template <class Done>
+void Stepper::run_until(const Done& done, u64 nanoseconds) {
+  const auto deadline = deadline_after(nanoseconds);
+  while (!done()) {
+    u64 knocks = signals_.drivers_door().knocks();
+    const bool stepped = step(true);
+    if (stepped && nanoseconds == ~u64{0}) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= deadline || done()) return;
+    if (stepped) continue;
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - now).count();
+    static_cast<void>(signals_.drivers_door().wait(knocks, std::min(static_cast<u64>(left), kLookAgain)));
+  }
+}
+
+}  // namespace agent
