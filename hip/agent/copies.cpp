@@ -22,8 +22,8 @@ bool met(const CopyWork& work) {
 
 }  // namespace
 
-Engine::Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule& schedule, Stepper& stepper,
-               u32 agent, u64 index)
+Engine::Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule& schedule, Stepper& stepper, u32 agent,
+               u64 index)
     : signals_(signals),
       stepper_(stepper),
       faults_(faults),

@@ -135,8 +135,8 @@ void Handlers::let_return() {
 
 void Handlers::run_stepped() {
   thread_number_.store(gettid());
-  u64 seen = 0;  // the steps that were made when this thread looked
-  u64 idle = 0;  // how often it has looked and seen none
+  u64 seen = 0;                                       // the steps that were made when this thread looked
+  u64 idle = 0;                                       // how often it has looked and seen none
   std::chrono::nanoseconds since = processor_time();  // when it last saw some
   hip::sync::UniqueLock lock(mutex_);
   while (!stop_.load(std::memory_order_seq_cst)) {

@@ -64,7 +64,8 @@ class Queue final : public Actor {
   void ring(u64 index);
 
   [[nodiscard]] bool ready() override;
-  // Takes the next packet and executes it, or at most 65,536 instructions of its kernel; or signals that it is complete.
+  // Takes the next packet and executes it, or at most 65,536 instructions of its kernel; or signals that it is
+  // complete.
   void step() override;
 
  private:

@@ -36,7 +36,8 @@ u32 Stepper::choose(u32 choices) {
 
 bool Stepper::has_work() {
   const hip::sync::LockGuard lock(mutex_);
-  return (handlers_ != nullptr && handlers_->ready()) || std::ranges::any_of(actors_, [](Actor* a) { return a->ready(); });
+  return (handlers_ != nullptr && handlers_->ready()) ||
+         std::ranges::any_of(actors_, [](Actor* a) { return a->ready(); });
 }
 
 void Stepper::meet() {

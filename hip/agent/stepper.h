@@ -3,8 +3,9 @@
 //
 // A step is: a queue takes a packet and executes it (of a kernel, some instructions), or signals its completion; an
 // engine copies, or signals the completion; one handler is called. Of all actors that can make a step one is chosen:
-// without a seed they take turns, with a seed the choice is a function of the seed and of the number of choices before. A host's thread steps the machine while it waits for a signal, and makes some steps when it rings a
-// doorbell or looks at a signal, so that a loop that polls ends. Steps never overlap.
+// without a seed they take turns, with a seed the choice is a function of the seed and of the number of choices before.
+// A host's thread steps the machine while it waits for a signal, and makes some steps when it rings a doorbell or looks
+// at a signal, so that a loop that polls ends. Steps never overlap.
 //
 // Handlers are functions of the runtime above and take its locks, so a thread of their own calls them: the thread that
 // steps waits until the call has returned, or sleeps, because the handler may wait for a lock that this thread holds;

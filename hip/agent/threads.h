@@ -1,4 +1,5 @@
-// Threads of the agent, and whether threads of this process sleep. The agent's block POSIX signals: the program's signal handlers expect the program's own threads.
+// Threads of the agent, and whether threads of this process sleep. The agent's block POSIX signals: the program's
+// signal handlers expect the program's own threads.
 #pragma once
 
 #include <sys/types.h>

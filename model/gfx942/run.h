@@ -64,8 +64,8 @@ struct Finished {
 
 using Outcome = std::variant<Finished, Fault>;
 
-// A launch that is advanced piece by piece. Program, dispatch, memory and limits are not owned and outlive it. It may be
-// advanced by one thread after another.
+// A launch that is advanced piece by piece. Program, dispatch, memory and limits are not owned and outlive it. It may
+// be advanced by one thread after another.
 class Launch {
  public:
   Launch(const Program& program, const Dispatch& dispatch, Memory& memory, const Limits& limits);

@@ -432,10 +432,18 @@ std::vector<std::string> node_feature_names() {
     names.push_back(fmt::format("scalar addr() in {} bytes", size));
   }
   for (const std::string_view kind : kCopyKinds) names.push_back(fmt::format("copy {}", kind));
-  for (const char* name : {"kernel by symbol", "memory with access descriptors", "memory that another device may access"}) {
+  for (const char* name :
+       {"kernel by symbol", "memory with access descriptors", "memory that another device may access"}) {
     names.emplace_back(name);
   }
-  for (const char* name : {"pointer base", "pointer interior", "pointer one past the end", "pointer in a struct", "style params", "style extra", "opaque kernel", "shared memory", "kernel of another device", "kernel of a module", "copy to a peer", "copy to a symbol", "copy from a symbol", "copy with positions", "copy of one row", "copy of many rows", "copy of many slices", "memset 1D", "memset 2D", "memset element 1", "memset element 2", "memset element 4", "host with memory", "nest"}) {
+  for (const char* name : {"pointer base",        "pointer interior",    "pointer one past the end",
+                           "pointer in a struct", "style params",        "style extra",
+                           "opaque kernel",       "shared memory",       "kernel of another device",
+                           "kernel of a module",  "copy to a peer",      "copy to a symbol",
+                           "copy from a symbol",  "copy with positions", "copy of one row",
+                           "copy of many rows",   "copy of many slices", "memset 1D",
+                           "memset 2D",           "memset element 1",    "memset element 2",
+                           "memset element 4",    "host with memory",    "nest"}) {
     names.emplace_back(name);
   }
   return names;

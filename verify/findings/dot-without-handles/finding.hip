@@ -1,0 +1,25 @@
+// hipGraphDebugDotPrint prints no handles of nodes.
+// The story: finding.toml.
+#include <fstream>
+#include <sstream>
+
+#include "../check.h"
+
+std::string printed(hipGraph_t graph, unsigned flags) {
+  const char* path = "/tmp/dot-without-handles.dot";
+  MUST(hipGraphDebugDotPrint(graph, path, flags));
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  std::remove(path);
+  return text.str();
+}
+
+int main() {
+  hipGraph_t graph = new_graph();
+  hipGraphNode_t node = nullptr;
+  MUST(hipGraphAddEmptyNode(&node, graph, nullptr, 0));
+  const size_t plain = printed(graph, 0).size();
+  check("the file is longer with the flag for handles", 1, printed(graph, hipGraphDebugDotFlagsHandles).size() > plain);
+  return verdict();
+}
