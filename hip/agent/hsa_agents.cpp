@@ -187,6 +187,7 @@ hsa_status_t image_info(u32 attribute, void* value) {
 
 hsa_status_t agent_info(Machine& machine, u32 index, u32 attribute, void* value) {
   if (attribute == HSA_AMD_AGENT_INFO_MEMORY_AVAIL) {
+    machine.stepper().settle();
     const u64 size = index == kHostAgent ? kHostMemoryBytes : machine.device_memory();
     return put<u64>(value, size - std::min(size, machine.allocated(index)));
   }

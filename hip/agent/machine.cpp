@@ -83,6 +83,7 @@ int Machine::configure(const hgagent_options& options) {
   }
   options_ = options;
   schedule_.configure(options.schedule_seed, options.max_delay_us, options.max_delays);
+  stepper_.begin_schedule();
   faults_.tell_always(options.tell_of_faults != 0);
   budget_.store(options.instruction_budget, std::memory_order_relaxed);
   device_memory_.store(options.device_memory_bytes, std::memory_order_relaxed);
@@ -105,6 +106,7 @@ u64 Machine::allocated(u32 agent) const {
 }
 
 u64 Machine::counter(u32 which) {
+  if (running()) stepper_.settle();
   const hip::sync::LockGuard life(life_mutex_);
   const bool alive = running();
   switch (which) {

@@ -9,9 +9,13 @@ namespace agent {
 
 void Stepper::turn(bool on) {
   on_ = on;
+  begin_schedule();
+}
+
+void Stepper::begin_schedule() {
+  const hip::sync::LockGuard lock(mutex_);
   turn_ = 0;
   drawn_ = 0;
-  steps_.store(0, std::memory_order_relaxed);
 }
 
 void Stepper::serve(Handlers* handlers) {
@@ -56,24 +60,28 @@ bool Stepper::step(bool handlers) {
     const hip::sync::LockGuard lock(mutex_);
     ready_.clear();
     for (std::size_t i = 0; i < actors_.size(); ++i) {
-      Actor* actor = actors_[(turn_ + i) % actors_.size()];
-      if (actor->ready()) ready_.push_back(actor);
+      const std::size_t slot = (turn_ + i) % actors_.size();
+      if (actors_[slot]->ready()) ready_.push_back(slot);
     }
     if (handlers && handlers_ != nullptr && handlers_->ready()) calls = handlers_;
+    if (ready_.empty() && calls == nullptr) return false;
     const u32 choices = static_cast<u32>(ready_.size()) + (calls != nullptr ? 1 : 0);
-    if (choices == 0) return false;
     // Without a seed a handler comes first, as if its thread were never late.
     const u32 chosen = calls != nullptr && !choices_.on() ? choices - 1 : choose(choices);
     steps_.fetch_add(1, std::memory_order_relaxed);
     if (chosen < ready_.size()) {
-      Actor* actor = ready_[chosen];
-      turn_ = static_cast<std::size_t>(std::ranges::find(actors_, actor) - actors_.begin()) + 1;
-      actor->step();
+      turn_ = ready_[chosen] + 1;
+      actors_[ready_[chosen]]->step();
       return true;
     }
   }
   calls->call();
   return true;
+}
+
+void Stepper::settle() {
+  if (!on_) return;
+  for (u32 i = 0; i < kMostSteps && step(true); ++i) {}
 }
 
 void Stepper::host_looks() {

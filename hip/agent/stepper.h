@@ -3,9 +3,9 @@
 //
 // A step is: a queue takes a packet and executes it (of a kernel, some instructions), or signals its completion; an
 // engine copies, or signals the completion; one handler is called. Of all actors that can make a step one is chosen:
-// without a seed they take turns, with a seed the choice is a function of the seed and of the number of choices before.
-// A host's thread steps the machine while it waits for a signal, and makes some steps when it rings a doorbell or looks
-// at a signal, so that a loop that polls ends. Steps never overlap.
+// without a seed they take turns, with a seed each choice is a function of the seed and of the number of choices
+// before. A host's thread steps the machine while it waits for a signal, and makes some steps when it rings a doorbell
+// or looks at a signal, so that a loop that polls ends. Steps never overlap.
 //
 // Handlers are functions of the runtime above and take its locks, so a thread of their own calls them: the thread that
 // steps waits until the call has returned, or sleeps, because the handler may wait for a lock that this thread holds;
@@ -44,6 +44,8 @@ class Stepper {
 
   // Before the first actor is added.
   void turn(bool on);
+  // The choices of a seed begin anew.
+  void begin_schedule();
   [[nodiscard]] bool on() const { return on_; }
   // Not owned. nullptr: no handler is called from here on.
   void serve(Handlers* handlers);
@@ -58,6 +60,8 @@ class Stepper {
   // Steps until `done()`, or until so many nanoseconds have passed.
   template <class Done>
   void run_until(const Done& done, u64 nanoseconds);
+  // Steps until nobody can, or kMostSteps times: what is asked next is to be told of a machine at rest.
+  void settle();
   // A host's thread looks at the machine, or hands it work: it may make some steps.
   void host_looks();
   void host_rings();
@@ -66,6 +70,7 @@ class Stepper {
  private:
   static constexpr u64 kWho = u64{1} << 41;  // a number for the schedule
   static constexpr u32 kStepsAtRing = 4;
+  static constexpr u32 kMostSteps = 100'000;
   [[nodiscard]] u32 choose(u32 choices);
   // A host's thread is here: lets the handler that is being called return.
   void meet();
@@ -75,7 +80,7 @@ class Stepper {
   hip::sync::Mutex mutex_;  // held during a step
   Schedule::Stream choices_;
   std::vector<Actor*> actors_;
-  std::vector<Actor*> ready_;
+  std::vector<std::size_t> ready_;  // indices in actors_
   Handlers* handlers_ = nullptr;
   u64 drawn_ = 0;         // choices so far
   std::size_t turn_ = 0;  // the actor whose turn it is without a seed

@@ -209,10 +209,6 @@ void LibraryPlatform::find_agent() {
   defaults(&agent_.options);
   agent_.options.instruction_budget = kInstructionBudget;
   agent_.options.max_delays = kMaxDelays;
-  agent_.options.stepped = 1;
-  // Some options, `stepped` among them, must be there before the runtime's first use of the agent.
-  [[maybe_unused]] const int refused = configure(&agent_.options);
-  assert(refused == 0);
 }
 
 // The model's own library gets as many devices as any program asks for; other libraries keep their number of devices.

@@ -29,7 +29,6 @@ bool GraphMemoryDraft::allocate(Id graph) {
   node.params = memory;
   const std::vector<NodeState>& nodes = state_.graph(graph)->nodes;
   if (!nodes.empty() && choices_.percent(50)) node.after = {nodes[choices_.below(nodes.size())].id};
-  draw_form(node);
   if (!take(node)) return false;
   ++next_.buffer;
   MemsetParams memset;

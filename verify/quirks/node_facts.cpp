@@ -57,6 +57,17 @@ void describe(const State& state, const MemsetParams& p, Event& event) {
   set_memory(state, k_memory, p.dst, event);
   event.set(k_device, device_of(state, p.dst));
 }
+void describe(const State&, const MemoryAllocParams& p, Event& event) {
+  event.set(k_access, p.access);
+}
+bool uses_memory_by_access(const State& state, const NodeParams& params, Id device) {
+  bool uses = false;
+  for_each_ref(params, [&](const BufferRef& ref) {
+    const BufferState* buffer = state.buffer(ref.buffer);
+    uses = uses || (buffer != nullptr && buffer->access != 0 && buffer->device != device);
+  });
+  return uses;
+}
 void describe(const State& state, const EventWaitParams& p, Event& event) {
   event.set(k_event_stream_gone, state.event_stream_gone(p.event) ? 1 : 0);
 }
@@ -102,7 +113,11 @@ bool names_moved_memory(const State& state, const GraphState& graph, const NodeP
 void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
                    Event& event) {
   event.set(k_node, params.index());  // the words of `node` in attributes.inc are in the order of NodeParams
-  if (const auto* kernel = std::get_if<KernelParams>(&params)) describe(state, *kernel, event);
+  if (const auto* kernel = std::get_if<KernelParams>(&params)) {
+    describe(state, *kernel, event);
+    event.set(k_memory_by_access, uses_memory_by_access(state, params, kernel->device) ? 1 : 0);
+  }
+  if (const auto* memory = std::get_if<MemoryAllocParams>(&params)) describe(state, *memory, event);
   if (const auto* copy = std::get_if<CopyParams>(&params)) describe(state, *copy, event);
   if (const auto* memset = std::get_if<MemsetParams>(&params)) describe(state, *memset, event);
   if (const auto* wait = std::get_if<EventWaitParams>(&params)) describe(state, *wait, event);

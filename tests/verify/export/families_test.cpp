@@ -112,7 +112,7 @@ std::vector<Sample> samples() {
       {"userobject u0\nrelease u0 beyond\n", "hipUserObjectRelease(u0, 1048576)"},
       {kGraph + "alloc g0.n3 b5 64 access=1\n", "_access[] = {{{hipMemLocationTypeDevice, 1}, "},
       {kGraph + "alloc g0.n3 b5 64 form=generic\n", ".alloc;\n"},
-      {kGraph + "attribute g0.n0 window=50\n",
+      {kGraph + "attribute g0.n1 window=50\n",
        "accessPolicyWindow = {nullptr, hipAccessPropertyPersisting, 50.0f / 100"},
       {"fail 1 hipGraphLaunch\n", kRefused},
       {"fail_below 1 allocation\n", kRefused},

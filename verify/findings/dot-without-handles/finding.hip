@@ -1,4 +1,4 @@
-// hipGraphDebugDotPrint prints no handles of nodes.
+// hipGraphDebugDotPrint prints no handles of nodes and no parameters of host nodes.
 // The story: finding.toml.
 #include <fstream>
 #include <sstream>
@@ -18,8 +18,11 @@ std::string printed(hipGraph_t graph, unsigned flags) {
 int main() {
   hipGraph_t graph = new_graph();
   hipGraphNode_t node = nullptr;
-  MUST(hipGraphAddEmptyNode(&node, graph, nullptr, 0));
+  const hipHostNodeParams host{[](void*) {}, nullptr};
+  MUST(hipGraphAddHostNode(&node, graph, nullptr, 0, &host));
   const size_t plain = printed(graph, 0).size();
   check("the file is longer with the flag for handles", 1, printed(graph, hipGraphDebugDotFlagsHandles).size() > plain);
+  check("the file is longer with the flag for host nodes", 1,
+        printed(graph, hipGraphDebugDotFlagsHostNodeParams).size() > plain);
   return verdict();
 }
