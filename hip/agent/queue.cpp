@@ -147,6 +147,7 @@ bool Queue::wait_for_packet() {
 }
 
 void Queue::wait_for_signals() {
+  if (released()) return;
   const auto spin_end = std::chrono::steady_clock::now() + kSpin;
   while (!released() && std::chrono::steady_clock::now() < spin_end) hip::sync::yield();
   const std::vector<SignalSlot*> slots = awaited();
@@ -164,6 +165,7 @@ void Queue::run() {
         if (left_ == 0 && !wait_for_packet()) return;
         pick();
         schedule_.delay(stop_);
+        start_ = Machine::now();
         break;
       case Phase::kAct:
         wait_for_signals();
@@ -199,6 +201,7 @@ void Queue::pick() {
   taken_ |= u64{1} << offset;
   at_ = index_ + offset;
   std::memcpy(packet_, packet_at(at_), kPacketBytes);
+  and_signal_ = reinterpret_cast<const hsa_barrier_and_packet_t*>(packet_)->dep_signal;
   start_ = Machine::now();
   phase_ = Phase::kAct;
 }
@@ -221,7 +224,7 @@ void Queue::retire(u64 index) {
   std::atomic_ref<u64>(const_cast<u64&>(shared_->read_dispatch_id)).store(index + 1, std::memory_order_release);
 }
 
-bool Queue::released() const {
+bool Queue::released() {
   if (failed_) return true;
   const auto type = type_of(header_of(packet_));
   const auto* barrier = reinterpret_cast<const hsa_barrier_and_packet_t*>(packet_);
@@ -230,7 +233,13 @@ bool Queue::released() const {
     return s.handle == 0 || slot_of(s)->value().load(std::memory_order_seq_cst) < 1;
   };
   const auto awaits = [](const hsa_signal_t& s) { return s.handle != 0; };
-  if (type == HSA_PACKET_TYPE_BARRIER_AND) return std::ranges::all_of(barrier->dep_signal, done);
+  if (type == HSA_PACKET_TYPE_BARRIER_AND) {
+    // Each signal must have been seen once: the runtime may use it for later work before the others are done.
+    for (const hsa_signal_t*& next = and_signal_; next != std::end(barrier->dep_signal); ++next) {
+      if (!done(*next)) return false;
+    }
+    return true;
+  }
   if (type == HSA_PACKET_TYPE_BARRIER_OR) {
     return std::ranges::none_of(barrier->dep_signal, awaits) ||
            std::ranges::any_of(barrier->dep_signal, [&](const hsa_signal_t& s) { return awaits(s) && done(s); });

@@ -87,7 +87,7 @@ class Queue final : public Actor {
   void end_launch(const gfx942::Outcome& outcome);
   // The signals that the present packet waits for, and whether it waits no longer.
   [[nodiscard]] std::vector<SignalSlot*> awaited() const;
-  [[nodiscard]] bool released() const;
+  [[nodiscard]] bool released();
   [[nodiscard]] const hsa_amd_barrier_value_packet_t* barrier_value() const;  // nullptr: it is none
   [[nodiscard]] hsa_signal_t completion() const;
   void fail(const DeviceFault& fault);
@@ -112,6 +112,7 @@ class Queue final : public Actor {
   Phase phase_ = Phase::kPick;
   u64 at_ = 0;
   u64 start_ = 0;
+  const hsa_signal_t* and_signal_ = nullptr;  // of a barrier-AND: the first that was not yet seen below 1
   alignas(64) std::byte packet_[64];
   FoundKernel found_;
   gfx942::Dispatch dispatch_;

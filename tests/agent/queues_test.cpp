@@ -160,6 +160,17 @@ TEST_F(QueuesTest, AtomicsOfFourQueuesAndTheHostAddUp) {
   EXPECT_EQ(*counter, kTimes * kItems * kLaunches * kQueues + 1000);
 }
 
+// HSA's specification, barrier-AND: each signal has been observed to be 0, not all at one time.
+TEST_F(QueuesTest, ABarrierSeesASignalThatIsUsedAgainBeforeTheOthersAreDone) {
+  const Signal first, second, done;
+  barrier_and(create_queue(), {first.get(), second.get()}, done.get());
+  hsa_signal_store_relaxed(first.get(), 0);
+  EXPECT_FALSE(done.done(20'000'000));
+  hsa_signal_store_relaxed(first.get(), 1);
+  hsa_signal_store_relaxed(second.get(), 0);
+  EXPECT_TRUE(done.done());
+}
+
 TEST_F(QueuesTest, SeveralThreadsMaySubmitToOneQueue) {
   constexpr uint32_t kThreads = 4;
   constexpr uint32_t kLaunches = 100;
