@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "hip/agent/machine.h"
 #include "hip/agent/threads.h"
@@ -80,12 +81,19 @@ bool Engine::ready() {
   return std::ranges::any_of(work_, met);
 }
 
-void Engine::step() {
-  if (present_) return complete();
+Actor::Stepped Engine::step() {
+  if (present_) {
+    complete();
+    return {.ended = true, .tell = {}};
+  }
   CopyWork work;
-  if (!take(work)) return;
+  if (!take(work)) return {};
   present_ = std::move(work);
   begin();
+  if (!fault_) return {};
+  return {.ended = false, .tell = [&faults = faults_, fault = *std::exchange(fault_, std::nullopt)] {
+            faults.raise(fault, nullptr, nullptr, nullptr);
+          }};
 }
 
 void Engine::run() {
@@ -99,6 +107,8 @@ void Engine::run() {
     present_ = std::move(work);
     schedule_.delay(stop_);
     begin();
+    if (fault_) faults_.raise(*fault_, nullptr, nullptr, nullptr);
+    fault_.reset();
     schedule_.delay(stop_);
     complete();
   }
@@ -108,8 +118,6 @@ void Engine::begin() {
   for (SignalSlot* s : present_->dependencies) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
   start_ = Machine::now();
   carry_out(*present_);
-  if (fault_) faults_.raise(*fault_, nullptr, nullptr, nullptr);
-  fault_.reset();
 }
 
 void Engine::complete() {

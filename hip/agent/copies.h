@@ -52,7 +52,7 @@ class Engine final : public Actor {
   [[nodiscard]] u64 done() const { return done_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] bool ready() override;
-  void step() override;
+  Stepped step() override;
 
  private:
   void run();

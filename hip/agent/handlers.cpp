@@ -24,13 +24,20 @@ Handlers::Handlers(Signals& signals, const Schedule& schedule, Stepper& stepper)
 }
 
 Handlers::~Handlers() {
+  stop();
+}
+
+void Handlers::stop() {
+  if (!thread_.joinable()) return;
   stop_.store(true, std::memory_order_seq_cst);
   signals_.handlers_door().knock();
   { const hip::sync::LockGuard lock(mutex_); }
   handed_or_stopped_.notify_all();
   returned_.notify_all();
   thread_.join();
+  if (handed_) handed_->met.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
   for (const Registration& r : registrations_) r.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
+  registrations_.clear();
 }
 
 void Handlers::add(SignalSlot* slot, hsa_signal_condition_t condition, i64 value, hsa_amd_signal_handler handler,
@@ -46,6 +53,7 @@ void Handlers::add(SignalSlot* slot, hsa_signal_condition_t condition, i64 value
 
 bool Handlers::take(Registration& met, i64& value) {
   const hip::sync::LockGuard lock(mutex_);
+  if (calling_.load()) return false;  // another thread that steps was faster
   std::vector<std::list<Registration>::iterator> ready;
   for (auto it = registrations_.begin(); it != registrations_.end(); ++it) {
     if (condition_holds(it->condition, it->slot->value().load(std::memory_order_seq_cst), it->compared)) {
@@ -135,9 +143,9 @@ void Handlers::let_return() {
 
 void Handlers::run_stepped() {
   thread_number_.store(gettid());
-  u64 seen = 0;                                       // the steps that were made when this thread looked
-  u64 idle = 0;                                       // how often it has looked and seen none
-  std::chrono::nanoseconds since = processor_time();  // when it last saw some
+  u64 seen = 0;                                   // the steps that were made when this thread looked
+  u64 idle = 0;                                   // how often it has looked and seen none
+  std::optional<std::chrono::nanoseconds> since;  // when it first saw work that waits
   hip::sync::UniqueLock lock(mutex_);
   while (!stop_.load(std::memory_order_seq_cst)) {
     if (handed_) {
@@ -152,16 +160,20 @@ void Handlers::run_stepped() {
     if (handed_or_stopped_.wait_for(lock, pause) == std::cv_status::no_timeout) continue;
     if (std::exchange(seen, stepper_.steps()) != stepper_.steps()) {
       idle = 0;
-      since = processor_time();
+      since.reset();
       continue;
     }
     ++idle;
     lock.unlock();
-    const bool polls = processor_time() - since > Stepper::kStalled;
-    if (stepper_.has_work() && (polls || all_others_sleep())) {
-      while (!stop_.load(std::memory_order_seq_cst) && stepper_.steps() == seen && stepper_.step(true)) ++seen;
-      idle = 0;
+    if (!stepper_.has_work()) {
+      since.reset();
+    } else if (!since) {
       since = processor_time();
+      idle = 0;
+    } else if (processor_time() - *since > Stepper::kStalled || all_others_sleep()) {
+      while (!stop_.load(std::memory_order_seq_cst) && stepper_.steps() == seen && stepper_.step(true)) ++seen;
+      since.reset();
+      idle = 0;
     }
     lock.lock();
   }

@@ -22,6 +22,8 @@ class Handlers {
   Handlers(const Handlers&) = delete;
   Handlers& operator=(const Handlers&) = delete;
   ~Handlers();
+  // Ends the thread: no function is called any more. Not from a function that is being called.
+  void stop();
 
   // Whether no function is being called, and no condition holds now.
   [[nodiscard]] bool settled();

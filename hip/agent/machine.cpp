@@ -76,10 +76,10 @@ int Machine::configure(const hgagent_options& options) {
   if (options.device_memory_bytes == 0 || options.device_memory_bytes > kDeviceMemoryBytes) return 9;
   if (options.stepped > 1) return 15;
   if (running()) {
-    if (options.stepped != options_.stepped) return 15;
     if (options.agents != options_.agents) return 2;
     if (options.quarantine != options_.quarantine) return 5;
     if (options.compute_units != options_.compute_units) return 7;
+    if (options.stepped != options_.stepped) return 15;
   }
   options_ = options;
   schedule_.configure(options.schedule_seed, options.max_delay_us, options.max_delays);
@@ -230,8 +230,8 @@ void Machine::start() {
   virtual_memory_ = std::make_unique<VirtualMemory>(map_);
   code_ = std::make_unique<Code>(map_, heaps_);
   stepper_.turn(options_.stepped != 0);
-  handlers_ = std::make_unique<Handlers>(signals_, schedule_, stepper_);
-  stepper_.serve(handlers_.get());
+  handlers_ = std::make_shared<Handlers>(signals_, schedule_, stepper_);
+  stepper_.serve(handlers_);
   dispatches_.store(0, std::memory_order_relaxed);
   instructions_.store(0, std::memory_order_relaxed);
   running_.store(true, std::memory_order_release);
@@ -241,7 +241,12 @@ void Machine::stop() {
   running_.store(false, std::memory_order_release);
   // Handlers first: they call into a runtime that is going away. Then the queues and engines, which may still signal.
   stepper_.serve(nullptr);
-  end_thread(handlers_);
+  if (handlers_->runs_here()) {
+    static_cast<void>(new std::shared_ptr<Handlers>(handlers_));  // see end_thread
+  } else {
+    handlers_->stop();
+  }
+  handlers_.reset();
   {
     const hip::sync::LockGuard lock(queues_mutex_);
     for (auto& [handle, queue] : queues_) {

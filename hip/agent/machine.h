@@ -122,7 +122,7 @@ class Machine {
   std::vector<std::unique_ptr<Heap>> heaps_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
   std::unique_ptr<Code> code_;
-  std::unique_ptr<Handlers> handlers_;
+  std::shared_ptr<Handlers> handlers_;
   hip::sync::Mutex engines_mutex_;
   std::map<u32, std::unique_ptr<Engine>> engines_;
   hip::sync::Mutex queues_mutex_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "hip/agent/machine.h"
 #include "hip/agent/threads.h"
@@ -170,6 +171,7 @@ void Queue::run() {
       case Phase::kAct:
         wait_for_signals();
         if (!stop_.load(std::memory_order_relaxed)) act();
+        if (to_tell_) std::exchange(to_tell_, nullptr)();
         break;
       case Phase::kComplete:
         schedule_.delay(stop_);
@@ -183,10 +185,14 @@ bool Queue::ready() {
   return phase_ == Phase::kPick ? left_ > 0 || has_packet() : phase_ == Phase::kComplete || released();
 }
 
-void Queue::step() {
-  if (phase_ == Phase::kComplete) return complete();
+Actor::Stepped Queue::step() {
+  if (phase_ == Phase::kComplete) {
+    complete();
+    return {.ended = true, .tell = {}};
+  }
   if (phase_ == Phase::kPick) pick();
   if (released()) act();
+  return {.ended = false, .tell = std::exchange(to_tell_, nullptr)};
 }
 
 void Queue::pick() {
@@ -382,7 +388,9 @@ hsa_signal_t Queue::completion() const {
 
 void Queue::fail(const DeviceFault& fault) {
   failed_ = true;
-  machine_.faults().raise(fault, request_.callback, &shared_->hsa_queue, request_.data);
+  // By value: what is told may end this queue.
+  to_tell_ = [&faults = machine_.faults(), fault, callback = request_.callback, queue = &shared_->hsa_queue,
+              data = request_.data] { faults.raise(fault, callback, queue, data); };
 }
 
 }  // namespace agent

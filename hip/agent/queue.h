@@ -64,9 +64,9 @@ class Queue final : public Actor {
   void ring(u64 index);
 
   [[nodiscard]] bool ready() override;
-  // Takes the next packet and executes it, or at most 65,536 instructions of its kernel; or signals that it is
-  // complete.
-  void step() override;
+  // Takes the next packet and executes it, or at least 65,536 instructions of its kernel and at most one turn of a
+  // workgroup beyond; or signals that it is complete.
+  Stepped step() override;
 
  private:
   void run();
@@ -114,6 +114,7 @@ class Queue final : public Actor {
   u64 start_ = 0;
   const hsa_signal_t* and_signal_ = nullptr;  // of a barrier-AND: the first that was not yet seen below 1
   alignas(64) std::byte packet_[64];
+  std::function<void()> to_tell_;  // of a fault
   FoundKernel found_;
   gfx942::Dispatch dispatch_;
   std::optional<gfx942::Launch> launch_;

@@ -141,12 +141,11 @@ void Signals::mailbox_written(u64 address) {
   changed(*pointer_to<SignalSlot>(address - offsetof(SignalSlot, mailbox)));
 }
 
-i64 Signals::wait(SignalSlot& slot, hsa_signal_condition_t condition, i64 compared, u64 nanoseconds,
-                  const hip::sync::Atomic<bool>* stop) {
+i64 Signals::wait(SignalSlot& slot, hsa_signal_condition_t condition, i64 compared, u64 nanoseconds) {
   i64 value = 0;
   const auto done = [&] {
     value = slot.value().load(std::memory_order_seq_cst);
-    return condition_holds(condition, value, compared) || (stop != nullptr && stop->load(std::memory_order_seq_cst));
+    return condition_holds(condition, value, compared);
   };
   if (done() || nanoseconds == 0) return value;
   const Clock::time_point deadline = deadline_after(nanoseconds);

@@ -29,7 +29,7 @@ struct alignas(64) SignalSlot {
   amd_signal_t amd;
   u64 mailbox;                      // amd.event_mailbox_ptr points here
   hip::sync::Atomic<u32> handlers;  // how many handlers watch the signal
-  hip::sync::Atomic<u32> waiters;   // how many engines and queues watch it together with other signals
+  hip::sync::Atomic<u32> waiters;   // how many engines and queues wait for it
   hip::sync::Atomic<u32> live;
   Queue* queue;  // if it is a doorbell
   u64 reserved[4];
@@ -86,9 +86,8 @@ class Signals {
   // A kernel wrote to the mailbox at `address`.
   void mailbox_written(u64 address);
 
-  // Returns the value that met the condition, or the last one seen after `nanoseconds` or when `stop` became true.
-  [[nodiscard]] i64 wait(SignalSlot& slot, hsa_signal_condition_t condition, i64 compared, u64 nanoseconds,
-                         const hip::sync::Atomic<bool>* stop = nullptr);
+  // Returns the value that met the condition, or the last one seen after `nanoseconds`.
+  [[nodiscard]] i64 wait(SignalSlot& slot, hsa_signal_condition_t condition, i64 compared, u64 nanoseconds);
   // Wakes all sleeping threads, because something was stopped.
   void wake_all();
 

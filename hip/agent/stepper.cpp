@@ -2,13 +2,14 @@
 #include "hip/agent/stepper.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hip/agent/handlers.h"
 
 namespace agent {
 
 void Stepper::turn(bool on) {
-  on_ = on;
+  on_.store(on, std::memory_order_relaxed);
   begin_schedule();
 }
 
@@ -18,9 +19,9 @@ void Stepper::begin_schedule() {
   drawn_ = 0;
 }
 
-void Stepper::serve(Handlers* handlers) {
+void Stepper::serve(std::shared_ptr<Handlers> handlers) {
   const hip::sync::LockGuard lock(mutex_);
-  handlers_ = handlers;
+  handlers_ = std::move(handlers);
 }
 
 void Stepper::add(Actor* actor) {
@@ -45,7 +46,7 @@ bool Stepper::has_work() {
 }
 
 void Stepper::meet() {
-  Handlers* handlers = nullptr;
+  std::shared_ptr<Handlers> handlers;
   {
     const hip::sync::LockGuard lock(mutex_);
     handlers = handlers_;
@@ -55,7 +56,8 @@ void Stepper::meet() {
 
 bool Stepper::step(bool handlers) {
   meet();
-  Handlers* calls = nullptr;
+  std::shared_ptr<Handlers> calls;
+  Actor::Stepped stepped;
   {
     const hip::sync::LockGuard lock(mutex_);
     ready_.clear();
@@ -71,25 +73,33 @@ bool Stepper::step(bool handlers) {
     steps_.fetch_add(1, std::memory_order_relaxed);
     if (chosen < ready_.size()) {
       turn_ = ready_[chosen] + 1;
-      actors_[ready_[chosen]]->step();
-      return true;
+      stepped = actors_[ready_[chosen]]->step();
+      calls.reset();
     }
   }
-  calls->call();
+  if (calls != nullptr) calls->call();
+  if (stepped.tell) stepped.tell();
+  if (stepped.ended || calls != nullptr) ends_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
 void Stepper::settle() {
-  if (!on_) return;
-  for (u32 i = 0; i < kMostSteps && step(true); ++i) {}
+  if (!on()) return;
+  u64 ends = ends_.load(std::memory_order_relaxed);
+  for (u32 left = kMostStepsWithoutAnEnd; left > 0 && step(true); --left) {
+    if (const u64 now = ends_.load(std::memory_order_relaxed); now != ends) {
+      ends = now;
+      left = kMostStepsWithoutAnEnd;
+    }
+  }
 }
 
 void Stepper::host_looks() {
-  if (on_) step(false);
+  if (on()) step(false);
 }
 
 void Stepper::host_rings() {
-  if (!on_) return;
+  if (!on()) return;
   signals_.drivers_door().knock();
   if (!choices_.on()) return meet();
   u32 count = 0;

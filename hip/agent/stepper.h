@@ -5,7 +5,8 @@
 // engine copies, or signals the completion; one handler is called. Of all actors that can make a step one is chosen:
 // without a seed they take turns, with a seed each choice is a function of the seed and of the number of choices
 // before. A host's thread steps the machine while it waits for a signal, and makes some steps when it rings a doorbell
-// or looks at a signal, so that a loop that polls ends. Steps never overlap.
+// or looks at a signal, so that a loop that polls ends. Steps of queues and engines never
+// overlap.
 //
 // Handlers are functions of the runtime above and take its locks, so a thread of their own calls them: the thread that
 // steps waits until the call has returned, or sleeps, because the handler may wait for a lock that this thread holds;
@@ -14,6 +15,8 @@
 // meanwhile: a host's thread may wait in a way that is not seen here, asleep or in a loop.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "hip/agent/schedule.h"
@@ -33,7 +36,11 @@ class Actor {
 
   // Whether step() would do something now.
   [[nodiscard]] virtual bool ready() = 0;
-  virtual void step() = 0;
+  struct Stepped {
+    bool ended = false;          // a packet or a copy came to its end
+    std::function<void()> tell;  // of a fault; calls functions of the runtime above, so never during a step
+  };
+  virtual Stepped step() = 0;
 };
 
 class Stepper {
@@ -46,9 +53,10 @@ class Stepper {
   void turn(bool on);
   // The choices of a seed begin anew.
   void begin_schedule();
-  [[nodiscard]] bool on() const { return on_; }
-  // Not owned. nullptr: no handler is called from here on.
-  void serve(Handlers* handlers);
+  [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
+  // nullptr: no call of a handler begins from here on.
+  void serve(std::shared_ptr<Handlers> handlers);
+  // Not owned.
   void add(Actor* actor);
   // Returns when no step of it is under way.
   void remove(Actor* actor);
@@ -60,7 +68,8 @@ class Stepper {
   // Steps until `done()`, or until so many nanoseconds have passed.
   template <class Done>
   void run_until(const Done& done, u64 nanoseconds);
-  // Steps until nobody can, or kMostSteps times: what is asked next is to be told of a machine at rest.
+  // Steps until nobody can: what is asked next is to be told of a machine at rest. Gives up after
+  // kMostStepsWithoutAnEnd steps that ended no packet, no copy and no call: a kernel waits for the host.
   void settle();
   // A host's thread looks at the machine, or hands it work: it may make some steps.
   void host_looks();
@@ -70,21 +79,22 @@ class Stepper {
  private:
   static constexpr u64 kWho = u64{1} << 41;  // a number for the schedule
   static constexpr u32 kStepsAtRing = 4;
-  static constexpr u32 kMostSteps = 100'000;
+  static constexpr u32 kMostStepsWithoutAnEnd = 256;
   [[nodiscard]] u32 choose(u32 choices);
   // A host's thread is here: lets the handler that is being called return.
   void meet();
 
   Signals& signals_;
-  bool on_ = false;
+  hip::sync::Atomic<bool> on_{false};
   hip::sync::Mutex mutex_;  // held during a step
   Schedule::Stream choices_;
   std::vector<Actor*> actors_;
   std::vector<std::size_t> ready_;  // indices in actors_
-  Handlers* handlers_ = nullptr;
+  std::shared_ptr<Handlers> handlers_;
   u64 drawn_ = 0;         // choices so far
   std::size_t turn_ = 0;  // the actor whose turn it is without a seed
   hip::sync::Atomic<u64> steps_{0};
+  hip::sync::Atomic<u64> ends_{0};
 };
 
 template <class Done>
@@ -95,7 +105,7 @@ void Stepper::run_until(const Done& done, u64 nanoseconds) {
     const bool stepped = step(true);
     if (stepped && nanoseconds == ~u64{0}) continue;
     const auto now = std::chrono::steady_clock::now();
-    if (now >= deadline || done()) return;
+    if (done() || now >= deadline) return;
     if (stepped) continue;
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - now).count();
     static_cast<void>(signals_.drivers_door().wait(knocks, std::min(static_cast<u64>(left), kLookAgain)));

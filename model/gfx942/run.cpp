@@ -25,9 +25,18 @@ struct Workgroup {
 
 // Registers are large (kVectors rows), so waves that ended are used again, also by later launches of the same thread.
 constexpr std::size_t kSpareWaves = 64;  // that a thread keeps between launches
-std::vector<std::unique_ptr<Wave>>& spare_waves() {
-  thread_local std::vector<std::unique_ptr<Wave>> waves;
-  return waves;
+struct SpareWaves {
+  std::vector<std::unique_ptr<Wave>> waves;
+  ~SpareWaves();
+};
+thread_local bool thread_ends = false;  // launches may go on while the process ends: a bool stays readable
+SpareWaves::~SpareWaves() {
+  thread_ends = true;
+}
+std::vector<std::unique_ptr<Wave>>* spare_waves() {
+  if (thread_ends) return nullptr;
+  thread_local SpareWaves spare;
+  return &spare.waves;
 }
 
 std::string hexadecimal(u64 value) {
@@ -49,8 +58,8 @@ class Launch::State {
   State& operator=(const State&) = delete;
   ~State() {
     for (std::unique_ptr<Workgroup>& group : resident_) retire(*group);
-    std::vector<std::unique_ptr<Wave>>& spare = spare_waves();
-    if (spare.size() > kSpareWaves) spare.resize(kSpareWaves);
+    auto* const spare = spare_waves();
+    if (spare != nullptr && spare->size() > kSpareWaves) spare->resize(kSpareWaves);
   }
 
   std::optional<Outcome> advance(u64 instructions) {
@@ -76,6 +85,7 @@ class Launch::State {
         } else {
           resident_.push_back(std::move(group));
         }
+        if (clock_ >= end && (next_ < total_ || !resident_.empty())) return std::nullopt;
       }
     }
     return Finished{executed()};
@@ -108,15 +118,17 @@ class Launch::State {
   }
 
   std::unique_ptr<Wave> take_wave() {
-    std::vector<std::unique_ptr<Wave>>& spare = spare_waves();
-    if (spare.empty()) return std::make_unique<Wave>();
-    std::unique_ptr<Wave> wave = std::move(spare.back());
-    spare.pop_back();
+    auto* const spare = spare_waves();
+    if (spare == nullptr || spare->empty()) return std::make_unique<Wave>();
+    std::unique_ptr<Wave> wave = std::move(spare->back());
+    spare->pop_back();
     return wave;
   }
   void retire(Workgroup& group) {
     resident_waves_ -= static_cast<u32>(group.waves.size());
-    for (std::unique_ptr<Wave>& wave : group.waves) spare_waves().push_back(std::move(wave));
+    auto* const spare = spare_waves();
+    if (spare == nullptr) return;
+    for (std::unique_ptr<Wave>& wave : group.waves) spare->push_back(std::move(wave));
   }
 
   // Gives every wave of the group a turn, again and again while barriers open. Returns the wave that faulted, if any.

@@ -153,6 +153,7 @@ TEST_F(LifeTest, TheProcessMayEndWithEverythingAlive) {
   EXPECT_EXIT(
       {
         auto* p = allocate(1);
+        static_cast<void>(run(create_queue(), "store_value", p, 1u));
         launch(create_queue(), "spin_forever", {}, p);
         std::exit(7);
       },

@@ -147,13 +147,13 @@ TEST(KernelAttributes, ThoseThatAreGivenAreSetAndNoOthers) {
   const hip::Api api = noting();
   EXPECT_TRUE(hip::set_attributes(api, nullptr, {}).ok());
   EXPECT_TRUE(attributes_set.empty());
-  EXPECT_TRUE(hip::set_attributes(api, nullptr, {-1, true}).ok());
+  EXPECT_TRUE(hip::set_attributes(api, nullptr, {-1, true, {}}).ok());
   EXPECT_EQ(attributes_set,
             (std::vector<std::pair<int, int>>{{hipLaunchAttributeCooperative, 1}, {hipLaunchAttributePriority, -1}}));
   hip::Api without = api;
   without.hipGraphKernelNodeSetAttribute = nullptr;
   EXPECT_TRUE(hip::set_attributes(without, nullptr, {}).ok());
-  EXPECT_FALSE(hip::set_attributes(without, nullptr, {1, {}}).ok());
+  EXPECT_FALSE(hip::set_attributes(without, nullptr, {1, {}, {}}).ok());
 }
 
 }  // namespace

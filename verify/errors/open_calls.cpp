@@ -40,7 +40,8 @@ hipGraphNode_t one_memset(OpenScene& s) {
   s.was.set(0, kValue, kWidth);
   return s.add_memset(s.graph, s.one_row(0, kValue, kWidth, 0));
 }
-// The executable graph of one copy; the returned graph has got a node since then, and takes no other.
+// Makes the executable graph of one copy. The row then adds a node to the returned graph, which the executable graph
+// has not: success of the call would mean nothing.
 hipGraph_t with_late_node(OpenScene& s) {
   (void)one_line(s);
   s.make_exec();

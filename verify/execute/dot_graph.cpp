@@ -155,7 +155,7 @@ Colours sorted(Colours colours) {
   return colours;
 }
 
-// The number of nodes of the recording about which the flags are to say more, by the comments in HIP's header.
+// Whether the flags are to say more about such a node, by the comments in HIP's header.
 bool is_about(std::uint32_t flags, const hip::NodeRecord& record) {
   if ((flags & (hipGraphDebugDotFlagsVerbose | hipGraphDebugDotFlagsHandles)) != 0) return true;
   const auto has = [flags](unsigned some) { return (flags & some) != 0; };
@@ -175,7 +175,7 @@ std::size_t longer_nodes(const DotGraph& plain, const DotGraph& flagged) {
   for (const DotGraph::Node& node : plain.nodes) before[node.name] = node.text;
   return static_cast<std::size_t>(std::ranges::count_if(flagged.nodes, [&](const DotGraph::Node& node) {
     const auto found = before.find(node.name);
-    return found == before.end() || node.text > found->second;
+    return found != before.end() && node.text > found->second;
   }));
 }
 

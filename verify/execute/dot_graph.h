@@ -2,8 +2,8 @@
 //
 // HIP documents neither the names of the nodes nor the form of their labels, so the comparison is by structure: numbers
 // of nodes and edges, and colour refinement, which tells most graphs apart, but not all (regular ones of one degree).
-// Whether a label's values are right is not checked, only that a documented flag adds something to the nodes that it
-// is about.
+// Whether a label's values are right is not checked, only that at least as many nodes have more text with a documented
+// flag as the flag is about.
 #pragma once
 
 #include <cstdint>

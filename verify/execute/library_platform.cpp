@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <deque>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -137,6 +138,7 @@ struct LibraryPlatform::RegisteredCode {
   Wrapper wrapper;
   void** handle = nullptr;
   char shadows[kVariables] = {};                     // the address of each element identifies a variable
+  std::deque<std::string> names;                     // compilers pass texts that stay
   std::map<const KernelSpec*, char> host_functions;  // the address of each element identifies a kernel
 };
 
@@ -171,7 +173,7 @@ LibraryPlatform::RegisteredCode* LibraryPlatform::register_code([[maybe_unused]]
   code.handle = register_binary(&code.wrapper);
   if (code.handle == nullptr) return nullptr;
   for (const KernelSpec& kernel : kernels) {
-    std::string name = kernel.name.substr(0, kernel.name.rfind('@'));
+    std::string& name = code.names.emplace_back(kernel.name.substr(0, kernel.name.rfind('@')));
     register_kernel(code.handle, &code.host_functions[&kernel], name.data(), name.c_str(), ~0U, nullptr, nullptr,
                     nullptr, nullptr, nullptr);
   }

@@ -64,7 +64,7 @@ bool uses_memory_by_access(const State& state, const NodeParams& params, Id devi
   bool uses = false;
   for_each_ref(params, [&](const BufferRef& ref) {
     const BufferState* buffer = state.buffer(ref.buffer);
-    uses = uses || (buffer != nullptr && buffer->access != 0 && buffer->device != device);
+    uses = uses || (buffer != nullptr && (buffer->access >> device & 1) != 0 && buffer->device != device);
   });
   return uses;
 }
