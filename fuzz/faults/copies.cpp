@@ -45,7 +45,7 @@ class DeviceToDevice final : public FlatPatcher {
 
 std::vector<Fault> copies_faults() {
   using enum verify::PropertyId;
-  return {patcher_fault<FlattenedCopies>("F07", "re-issues 2D and 3D copies as 1D", {kA5}),
+  return {patcher_fault<FlattenedCopies>("F07", "re-issues 2D and 3D copies as 1D", {kA5, verify::PropertyId::kP4}),
           patcher_fault<DeviceToDevice>("F08", "sends every patched copy as device-to-device", {kA5})};
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "hip/device_scope.h"
 #include "hip/kernel_parameters.h"
 #include "verify/program/each_command.h"
 
@@ -135,6 +137,9 @@ Rewrite FlatPatcher::rewrite(hip::NodeIndex node, std::span<const hip::Move> mov
 }
 
 hipError_t FlatPatcher::set(hipGraphNode_t node, hip::NodeRecord& record) const {
+  const std::optional<int> device = hip::device_needed(record);
+  const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter_if(api_, device, {});
+  if (!scope) return static_cast<hipError_t>(scope.error().code);
   return set_node(api_, exec_, node, record);
 }
 
