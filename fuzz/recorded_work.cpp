@@ -9,6 +9,7 @@
 
 #include "hip/code_object/code_object.h"
 #include "hip/recorder/hash.h"
+#include "verify/language/foreign_kernels.h"
 #include "verify/language/kernel_spec.h"
 #ifdef HGCHECK_HAVE_DEVICE_KERNELS
 #include "hip/kernels/device_kernels.h"
@@ -191,7 +192,9 @@ Work WorkReader::kernel(LogWords& words) {
   rest += " style=" + style;
   if (shared != 0) rest += fmt::format(" shared={}", shared);
   if (!module.empty()) rest += " module=" + module;
-  if (module_handle == 0) rest += " by_symbol";
+  // A kernel that HIP finds by symbol sees the variables of the registered code; programs name those of a module.
+  const bool of_module = spec->object != nullptr && spec->object->has_variables;
+  if (module_handle == 0 && !of_module) rest += " by_symbol";
   return {"kernel", rest};
 }
 

@@ -2,7 +2,7 @@
 //
 // The author believed: argument blocks are large and the recording is there anyway, so a reference to its bytes
 // is enough. The mistake: the caller owns the recording and may overwrite or free it once the patcher is made. From
-// then on every patch sends the bytes that are there now. P1.
+// then on every patch sends the bytes that are there now. P1, or P11 where HIP refuses them.
 //
 // replace() and replace_all() make copies, because they are given values.
 #include <utility>
@@ -49,7 +49,7 @@ class BorrowingPatcher final : public FlatPatcher {
 
 std::vector<Fault> borrowed_arguments_faults() {
   using enum verify::PropertyId;
-  return {patcher_fault<BorrowingPatcher>("F14", "keeps the caller's argument buffer instead of a copy", {kP1})};
+  return {patcher_fault<BorrowingPatcher>("F14", "keeps the caller's argument buffer instead of a copy", {kP1, kP11})};
 }
 
 }  // namespace fuzz

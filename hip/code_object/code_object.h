@@ -62,6 +62,10 @@ struct KernelMetadata {
 // The kernels of a code object, in the order of its metadata.
 [[nodiscard]] Result<std::vector<KernelMetadata>> read_kernels(std::span<const std::byte> elf);
 
+// Whether the code object has variables of device code, by its symbol tables: __device__ and __constant__ ones. False
+// for bytes that are no ELF code object.
+[[nodiscard]] bool has_variables(std::span<const std::byte> elf);
+
 // The ELF code object for `processor` ("gfx942") in an image: the image itself, or the entry of a clang offload bundle
 // (an entry without target features before one with them). The result is the part of `image` that the ELF's own headers
 // claim.

@@ -478,7 +478,7 @@ TEST(ProgramOfLog, AVariableOfAModuleBeginsBeforeTheCaptureInWhichItIsFirstNamed
 }
 
 TEST(ProgramOfLog, AVariableAtANewAddressTakesThePlaceOfMemoryThere) {
-  verify::know_code_object({"00000000000000ab", {}, {}});
+  verify::know_code_object({"00000000000000ab", {}, {}, true});
   const auto at = [](const std::string& address) { return "variable " + address + " 20 w 00000000000000ab 0"; };
   EXPECT_THAT(commands_of({at("8000"), "alloc device c010 10", at("c000"), "work a0 fill c010 0 1 10 1 0"}),
               ElementsAre("buffer b1 32 variable=w@00000000000000ab", "buffer b2 16",
@@ -492,6 +492,13 @@ TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNamesAndAKernelOfNoneIsNamedByItsHo
       commands_of({"module c0 " + code, launch + " 0" + values, launch + " c0" + values}),
       ElementsAre("module m0", "on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params by_symbol",
                   "on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params module=m0"));
+  verify::KernelSpec kernel;
+  kernel.name = "f@00000000000000ac";
+  kernel.extent = verify::Extent::kUnknown;
+  verify::know_code_object({"00000000000000ac", {}, {kernel}, true});
+  EXPECT_THAT(commands_of({"work a0 kernel 1 1 1 40 1 1 0 f 00000000000000ac 0 params"}),
+              ElementsAre("on s1 kernel f@00000000000000ac grid=1,1,1 block=64,1,1 style=params"))
+      << "kernels of a code object with variables are the module's";
   EXPECT_THAT(commands_of({"module c0 1234", "module c1 1234", "unload c0"}),
               ElementsAre("# not recorded: a second module with a code object of the command: one stands for all",
                           "# not recorded: the end of a module with a code object of the command"));

@@ -69,6 +69,29 @@ inline Bytes elf_with(const std::vector<Note>& notes) {
   return bytes_of(raw(elf_header()) + raw(segment) + body);
 }
 
+// An ELF whose only symbol is `name`, in a section with these flags.
+inline Bytes elf_with_symbol(const std::string& name, unsigned char type, unsigned char bind, std::uint64_t flags) {
+  Elf64_Ehdr header = elf_header();
+  header.e_phoff = header.e_phnum = 0;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 4;
+  Elf64_Sym symbols[2] = {};
+  symbols[1] = {1, static_cast<unsigned char>(ELF64_ST_INFO(bind, type)), 0, 3, 0, 16};
+  const std::string strings = std::string(1, '\0') + name + std::string(1, '\0');
+  Elf64_Shdr sections[4] = {};
+  sections[1].sh_type = SHT_SYMTAB;
+  sections[1].sh_offset = sizeof header;
+  sections[1].sh_size = sizeof symbols;
+  sections[1].sh_link = 2;
+  sections[2].sh_type = SHT_STRTAB;
+  sections[2].sh_offset = sizeof header + sizeof symbols;
+  sections[2].sh_size = strings.size();
+  sections[3].sh_type = SHT_NOBITS;
+  sections[3].sh_flags = flags;
+  header.e_shoff = sizeof header + sizeof symbols + strings.size();
+  return bytes_of(raw(header) + raw(symbols) + strings + raw(sections));
+}
+
 inline Bytes elf_with_metadata(const std::string& msgpack) {
   return elf_with({Note{.body = msgpack}});
 }

@@ -263,6 +263,19 @@ TEST(FindCodeObject, TheEntryForTheProcessorIsFoundInABundle) {
   EXPECT_EQ(find_code_object(image, "gfx90a").value().size(), elf.size());
 }
 
+TEST(HasVariables, SymbolsOfDataAreVariablesUnlessTheCompilerAddedThem) {
+  using hip::code_object::has_variables;
+  constexpr std::uint64_t kWritable = SHF_ALLOC | SHF_WRITE, kConstant = SHF_ALLOC;
+  EXPECT_TRUE(has_variables(fixture::elf_with_symbol("turns", STT_OBJECT, STB_GLOBAL, kWritable)));
+  EXPECT_TRUE(has_variables(fixture::elf_with_symbol("turns", STT_OBJECT, STB_LOCAL, kWritable)));
+  EXPECT_TRUE(has_variables(fixture::elf_with_symbol("factors", STT_OBJECT, STB_GLOBAL, kConstant)));
+  EXPECT_FALSE(has_variables(fixture::elf_with_symbol(".str", STT_OBJECT, STB_LOCAL, kConstant)));
+  EXPECT_FALSE(has_variables(fixture::elf_with_symbol("weigh", STT_FUNC, STB_GLOBAL, kConstant)));
+  EXPECT_FALSE(has_variables(fixture::elf_with_symbol("weigh.kd", STT_OBJECT, STB_GLOBAL, kConstant)));
+  EXPECT_FALSE(has_variables(fixture::elf_with_symbol("__hip_cuid_1f", STT_OBJECT, STB_GLOBAL, kWritable)));
+  EXPECT_FALSE(has_variables(fixture::bytes_of("no ELF")));
+}
+
 TEST(FindCodeObject, AnEntryWithoutTargetFeaturesIsPreferredWhereverItStands) {
   const Bytes plain = fixture::elf_with({});
   const Bytes special = fixture::elf_with_metadata(fixture::valid_metadata());

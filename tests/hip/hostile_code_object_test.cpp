@@ -124,6 +124,16 @@ RC_GTEST_PROP(HostileCodeObject, ChangedBytesGiveAnErrorOrASoundAnswer, ()) {
   check_image(image);
 }
 
+RC_GTEST_PROP(HostileCodeObject, ChangedBytesAreNoReasonToLookForSymbolsOutsideOfThem, ()) {
+  Bytes elf = fixture::elf_with_symbol("turns", STT_OBJECT, STB_GLOBAL, SHF_WRITE);
+  const auto changes = *rc::gen::inRange(1, 5);
+  for (int i = 0; i < changes; ++i) {
+    elf[*rc::gen::inRange<std::size_t>(0, elf.size())] = *rc::gen::element(std::byte{0}, std::byte{3}, std::byte{0xff});
+  }
+  const Guarded guarded(elf);
+  static_cast<void>(hip::code_object::has_variables(guarded.bytes()));
+}
+
 RC_GTEST_PROP(HostileCodeObject, APartOfAnImageIsAnError, ()) {
   const std::vector<Bytes> all = samples();
   Bytes image = all[*rc::gen::inRange<std::size_t>(0, all.size())];

@@ -64,7 +64,7 @@ hip::Status read_code_object(const std::string& id, std::span<const std::byte> e
   if (find_code_object(id) != nullptr) return {};
   const hip::Result<std::vector<hip::code_object::KernelMetadata>> kernels = hip::code_object::read_kernels(elf);
   if (!kernels) return kernels.error();
-  CodeObject object{id, {elf.begin(), elf.end()}, {}};
+  CodeObject object{id, {elf.begin(), elf.end()}, {}, hip::code_object::has_variables(elf)};
   for (const hip::code_object::KernelMetadata& metadata : kernels.value()) {
     KernelSpec spec;
     if (spec_of(metadata, id, spec)) object.kernels.push_back(std::move(spec));

@@ -14,8 +14,16 @@ bool Draft::take(const Command& command, std::uint32_t repeat) {
   return times != 0;
 }
 
+// A program runs up to a hundred times: a pattern over as much memory as run_short() takes would need seconds.
+static bool fills_too_much(const State& state, const Command& command) {
+  constexpr std::uint64_t kMostFilled = 1 << 20;
+  const auto* write = std::get_if<Write>(&command);
+  return write != nullptr && write->data.empty() && state.buffer(write->buffer)->bytes > kMostFilled;
+}
+
 bool Draft::may_stand(const Command& command) const {
-  return !state_.check(command) && !(options_.avoid && options_.avoid(state_, command, thread_));
+  return !state_.check(command) && !fills_too_much(state_, command) &&
+         !(options_.avoid && options_.avoid(state_, command, thread_));
 }
 
 void Draft::by_fields(Topic topic) {

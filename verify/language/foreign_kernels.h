@@ -20,6 +20,7 @@ struct CodeObject {
   std::string id;
   std::vector<std::byte> elf;  // for gfx942
   std::vector<KernelSpec> kernels;
+  bool has_variables = false;  // kernels of two instances of the code do not share them
 };
 
 // A variable of a code object, which hipModuleGetGlobal finds by its name: NAME@CODE_OBJECT.
