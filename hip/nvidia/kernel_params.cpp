@@ -7,6 +7,7 @@
 
 #include "hip/nvidia/cuda.h"
 #include "hip/nvidia/errors.h"
+#include "hip/nvidia/symbols.h"
 #include "hip/sync/sync.h"
 
 namespace nvidia {
@@ -62,7 +63,7 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
 KernelParams::KernelParams(const hipKernelNodeParams* from)
     : given_(from != nullptr), extra_(from != nullptr ? from->extra : nullptr) {
   if (!given_) return;
-  value_.func = static_cast<CUfunction>(from->func);
+  value_.func = function_of(from->func);
   value_.gridDimX = from->gridDim.x;
   value_.gridDimY = from->gridDim.y;
   value_.gridDimZ = from->gridDim.z;
@@ -81,7 +82,7 @@ hipError_t read_kernel(hipGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& from,
     if (status != hipSuccess) return status;
   }
   *to = {};
-  to->func = function;
+  to->func = as_registered(function);
   to->gridDim = {from.gridDimX, from.gridDimY, from.gridDimZ};
   to->blockDim = {from.blockDimX, from.blockDimY, from.blockDimZ};
   to->sharedMemBytes = from.sharedMemBytes;

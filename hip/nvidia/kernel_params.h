@@ -1,8 +1,8 @@
 // Parameters of kernel nodes, both ways.
 //
 // Kernel nodes go through CUDA's driver: HIP's functions come from modules (hipFunction_t), which are the driver's
-// CUfunction. `func` must be one; HIP's other meaning, the address of a host stub, is not known here (the kernels of a
-// program that hipcc compiled are AMD's code), and the driver does not check handles.
+// CUfunction. `func` must be one, or the address of a host function that was registered with this project's code
+// (symbols.h; the kernels of a program that hipcc compiled are AMD's code). The driver does not check handles.
 //
 // The driver returns parameters that differ from HIP's in two places, and both are corrected:
 //   - A node that another library recorded (cuBLAS, by CUDA's runtime) may name a kernel (CUkernel) and no function.

@@ -1,4 +1,5 @@
-// Code and variables that a program registers as compilers let it (__hipRegister*), and copies' places in variables.
+// Code, variables and kernels that a program registers as compilers let it (__hipRegister*); copies' places in
+// variables.
 #include "hip/nvidia/symbols.h"
 
 #include <map>
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include "hip/nvidia/code_objects.h"
+#include "hip/nvidia/convert.h"
 #include "hip/nvidia/cuda.h"
 #include "hip/nvidia/errors.h"
 #include "hip/sync/sync.h"
@@ -26,10 +28,18 @@ struct Variable {
   std::map<int, DeviceVariable> places;  // by device
 };
 
+struct Kernel {
+  Code* code = nullptr;
+  std::string name;
+  std::map<int, CUfunction> functions;  // by device
+};
+
 struct Registry {
   sync::Mutex mutex;
   std::map<void**, Code> codes;  // by the handle that the program was given
   std::map<const void*, Variable> variables;
+  std::map<const void*, Kernel> kernels;             // by their host functions
+  std::map<CUfunction, const void*> host_functions;  // of the kernels that were asked for
 };
 Registry& registry() {
   // Never destroyed: programs unregister their code while the process ends.
@@ -50,16 +60,22 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
+// The code's module on the current device, loaded at its first use.
+hipError_t find_module(Code& code, int device, CUmodule& module) {
+  CUmodule& loaded = code.modules[device];
+  const hipError_t status =
+      loaded != nullptr ? hipSuccess : to_hip(cuda_with_context().cuModuleLoadData(&loaded, code.image.image));
+  module = loaded;
+  return status;
+}
+
 hipError_t find_place(Variable& variable, int device, DeviceVariable& place) {
-  const Cuda& table = cuda_with_context();
   const RelaxedCapture relaxed;
-  CUmodule& module = variable.code->modules[device];
-  if (module == nullptr) {
-    const hipError_t code = to_hip(table.cuModuleLoadData(&module, variable.code->image.image));
-    if (code != hipSuccess) return code;
-  }
+  CUmodule module = nullptr;
+  if (const hipError_t code = find_module(*variable.code, device, module); code != hipSuccess) return code;
   CUdeviceptr address = 0;
-  const hipError_t code = to_hip(table.cuModuleGetGlobal(&address, &place.size, module, variable.name.c_str()));
+  const hipError_t code =
+      to_hip(cuda_with_context().cuModuleGetGlobal(&address, &place.size, module, variable.name.c_str()));
   place.address = static_cast<std::byte*>(to_pointer(address));
   return code == hipErrorNotFound ? hipErrorInvalidSymbol : code;
 }
@@ -97,6 +113,41 @@ hipError_t find_variable(const void* symbol, DeviceVariable& variable) {
   }
   variable = place->second;
   return hipSuccess;
+}
+
+hipError_t find_kernel(const void* host_function, CUfunction& function) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  const auto found = all.kernels.find(host_function);
+  if (found == all.kernels.end()) return hipErrorInvalidDeviceFunction;
+  Kernel& kernel = found->second;
+  if (kernel.code->image.refused != hipSuccess) return kernel.code->image.refused;
+  int device = 0;
+  if (const hipError_t code = to_hip(cuda().cudaGetDevice(&device)); code != hipSuccess) return code;
+  CUfunction& known = kernel.functions[device];
+  if (known == nullptr) {
+    const RelaxedCapture relaxed;
+    CUmodule module = nullptr;
+    hipError_t code = find_module(*kernel.code, device, module);
+    if (code == hipSuccess) code = to_hip(cuda_with_context().cuModuleGetFunction(&known, module, kernel.name.c_str()));
+    if (code != hipSuccess) return code == hipErrorNotFound ? hipErrorInvalidDeviceFunction : code;
+    all.host_functions[known] = host_function;
+  }
+  function = known;
+  return hipSuccess;
+}
+
+void* as_registered(CUfunction function) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  const auto found = all.host_functions.find(function);
+  return found == all.host_functions.end() ? function : const_cast<void*>(found->second);
+}
+
+CUfunction function_of(void* kernel) {
+  CUfunction function = nullptr;
+  const hipError_t code = find_kernel(kernel, function);
+  return code == hipErrorInvalidDeviceFunction ? static_cast<CUfunction>(kernel) : function;
 }
 
 hipError_t find_in_variable(Side side, const void* symbol, std::size_t size, std::size_t offset, hipMemcpyKind kind,
@@ -148,14 +199,33 @@ void __hipUnregisterFatBinary(void** handle) {
   const sync::LockGuard lock(all.mutex);
   const auto code = all.codes.find(handle);
   if (code == all.codes.end()) return;
-  std::erase_if(all.variables, [&](const auto& entry) { return entry.second.code == &code->second; });
+  const auto of_code = [&](const auto& entry) { return entry.second.code == &code->second; };
+  std::erase_if(all.variables, of_code);
+  std::erase_if(all.host_functions, [&](const auto& entry) {
+    const auto kernel = all.kernels.find(entry.second);
+    return kernel != all.kernels.end() && of_code(*kernel);
+  });
+  std::erase_if(all.kernels, of_code);
   all.codes.erase(code);
   delete handle;
 }
-// Kernels by their host stubs and managed variables of AMD's code: taken and not known (left_out.inc).
-void __hipRegisterFunction(void** /*handle*/, const void* /*stub*/, char* /*name*/, const char* /*device_name*/,
+void __hipRegisterFunction(void** handle, const void* host_function, char* /*name*/, const char* device_name,
                            unsigned /*limit*/, void* /*thread*/, void* /*block*/, void* /*dim_block*/,
-                           void* /*dim_grid*/, int* /*wave_size*/) {}
+                           void* /*dim_grid*/, int* /*wave_size*/) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  const auto code = all.codes.find(handle);
+  if (code != all.codes.end()) all.kernels[host_function] = {&code->second, device_name, {}};
+}
+hipError_t hipLaunchKernel(const void* host_function, hip_dim3 grid, hip_dim3 block, void** params, size_t shared_bytes,
+                           hipStream_t stream) {
+  CUfunction function = nullptr;
+  if (const hipError_t code = find_kernel(host_function, function); code != hipSuccess) return refuse(code);
+  return answer(cuda_with_context().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                   static_cast<unsigned>(shared_bytes), to_cuda(stream), params,
+                                                   nullptr));
+}
+// Managed variables of AMD's code are taken and not known.
 void __hipRegisterManagedVar(void* /*handle*/, void** /*pointer*/, void* /*initial*/, const char* /*name*/,
                              size_t /*bytes*/, unsigned /*alignment*/) {}
 

@@ -1,9 +1,9 @@
-// Variables of device code that a program registered with __hipRegisterVar, as compilers let it, found by the address
-// of their shadow in the host program.
+// Variables and kernels of device code that a program registered with __hipRegisterVar and __hipRegisterFunction, as
+// compilers let it, found by the address of their shadow, or of their host function, in the host program.
 //
-// CUDA's runtime knows such variables only from code that nvcc registered, so they are looked up here: the code of the
+// CUDA's runtime knows such symbols only from code that nvcc registered, so they are looked up here: the code of the
 // registration (this project's kernels; see code_objects.h) is loaded as a module for each device that asks, and the
-// variable is found in it by name. Modules stay loaded for good, as registered code does.
+// variable or the kernel is found in it by name. Modules stay loaded for good, as registered code does.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,15 @@ struct DeviceVariable {
 
 // hipErrorInvalidSymbol where nobody registered `symbol` (CUDA's documented answer as well).
 [[nodiscard]] hipError_t find_variable(const void* symbol, DeviceVariable& variable);
+
+// The kernel's function on the current device. hipErrorInvalidDeviceFunction where nobody registered `host_function`,
+// or its code has no such kernel (CUDA's documented answer as well).
+[[nodiscard]] hipError_t find_kernel(const void* host_function, CUfunction& function);
+
+// Kernel nodes name a kernel by its host function or by a function of a module: the function for CUDA, which is null,
+// and so CUDA's to refuse, where a registered kernel cannot be found on the current device. And the way back.
+[[nodiscard]] CUfunction function_of(void* kernel);
+[[nodiscard]] void* as_registered(CUfunction function);
 
 // Which end of a copy the variable is.
 enum class Side { kTo, kFrom };

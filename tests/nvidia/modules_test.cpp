@@ -15,6 +15,8 @@ extern "C" {
 void** __hipRegisterFatBinary(const void* data);
 void __hipRegisterVar(void** handle, void* shadow, char* name, char* device_name, int external, size_t bytes,
                       int constant, int global);
+void __hipRegisterFunction(void** handle, const void* host_function, char* name, const char* device_name,
+                           unsigned limit, void* thread, void* block, void* dim_block, void* dim_grid, int* wave_size);
 void __hipUnregisterFatBinary(void** handle);
 }
 
@@ -198,6 +200,61 @@ TEST_F(Variables, AreFoundInTheProjectsPtxWhichIsLoadedOnceADevice) {
   cuda().give("cudaGetDevice", 0, 1);
   EXPECT_EQ(hipGetSymbolSize(&bytes, symbol_), hipSuccess);
   EXPECT_EQ(loads(), 2);
+}
+
+class Kernels : public Variables {
+ protected:
+  static constexpr std::uint64_t kFunction = 0x800;
+
+  void register_kernel(const std::vector<std::byte>& code) {
+    register_code(code);
+    std::string name = "axpy_u64";
+    __hipRegisterFunction(handle_, &host_function_, name.data(), name.c_str(), ~0U, nullptr, nullptr, nullptr, nullptr,
+                          nullptr);
+    cuda().give("cuModuleGetFunction", 0, handle<CUfunction>(kFunction));
+  }
+  hipError_t launch() { return hipLaunchKernel(symbol(), hip_dim3{1, 2, 3}, hip_dim3{4, 5, 6}, params_, 7, kStream); }
+  void* symbol() { return &host_function_; }
+  char host_function_ = 0;
+  void* params_[1] = {};
+  hipGraphNode_t node_ = nullptr;
+};
+
+TEST_F(Kernels, AreLaunchedByTheirHostFunctions) {
+  EXPECT_EQ(launch(), hipErrorInvalidDeviceFunction) << "nobody registered it";
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidDeviceFunction);
+  register_kernel(own_code());
+  EXPECT_EQ(launch(), hipSuccess);
+  EXPECT_EQ(loaded(), hg::ptx_kernels());
+  EXPECT_STREQ(reinterpret_cast<const char*>(last("cuModuleGetFunction").word(2)), "axpy_u64");
+  expect("cuLaunchKernel", {kFunction, 1, 2, 3, 4, 5, 6, 7, at(kStream), at(params_), 0}, [&] { return launch(); });
+  __hipUnregisterFatBinary(std::exchange(handle_, nullptr));
+  EXPECT_EQ(launch(), hipErrorInvalidDeviceFunction);
+}
+
+TEST_F(Kernels, OfCodeForAmdsGpusAreRefused) {
+  register_kernel(code_of_somebody_else());
+  EXPECT_EQ(launch(), hipErrorNoBinaryForGpu);
+  EXPECT_FALSE(cuda().was_called("cuLaunchKernel"));
+}
+
+TEST_F(Kernels, AreTheFunctionsOfNodesWhichAreReadAsTheyWereGiven) {
+  register_kernel(own_code());
+  hipKernelNodeParams params{};
+  params.func = symbol();
+  params.gridDim = params.blockDim = {1, 1, 1};
+  params.kernelParams = params_;
+  ASSERT_EQ(hipGraphAddKernelNode(&node_, kGraph, nullptr, 0, &params), hipSuccess);
+  EXPECT_EQ(last("cuGraphAddKernelNode").pointee<CUDA_KERNEL_NODE_PARAMS>(4).func, handle<CUfunction>(kFunction));
+  CUDA_KERNEL_NODE_PARAMS read{};
+  read.func = handle<CUfunction>(kFunction);
+  cuda().give("cuGraphKernelNodeGetParams", 1, read);
+  ASSERT_EQ(hipGraphKernelNodeGetParams(kNode, &params), hipSuccess);
+  EXPECT_EQ(params.func, symbol());
+  read.func = handle<CUfunction>(0x900);
+  cuda().give("cuGraphKernelNodeGetParams", 1, read);
+  ASSERT_EQ(hipGraphKernelNodeGetParams(kNode, &params), hipSuccess);
+  EXPECT_EQ(at(params.func), 0x900U) << "a module's function stays so";
 }
 
 TEST_F(Variables, CopiesGoToTheirPlacesAndNotBeyondTheirEnds) {
