@@ -101,6 +101,9 @@ std::string label_of(const NodeParams& params, unsigned flags) {
   for (const char c : name_of(type_of(params))) {
     label += c == ' ' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
+  if ((flags & (kDotEventParams | kDotVerbose)) == 0) return label;
+  if (const auto* record = std::get_if<EventRecordParams>(&params)) label += line("event", record->event);
+  if (const auto* wait = std::get_if<EventWaitParams>(&params)) label += line("event", wait->event);
   return label;
 }
 

@@ -15,6 +15,7 @@ inline constexpr unsigned kDotKernelParams = 1u << 2;
 inline constexpr unsigned kDotCopyParams = 1u << 3;
 inline constexpr unsigned kDotMemsetParams = 1u << 4;
 inline constexpr unsigned kDotHostParams = 1u << 5;
+inline constexpr unsigned kDotEventParams = 1u << 6;
 inline constexpr unsigned kDotKernelAttributes = 1u << 9;
 inline constexpr unsigned kDotHandles = 1u << 10;
 

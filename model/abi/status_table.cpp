@@ -74,6 +74,7 @@ static_assert(same(CopyKind::kDefault, hipMemcpyDefault));
 static_assert(same(CopyKind::kDeviceToDeviceNoCu, hipMemcpyDeviceToDeviceNoCU));
 
 static_assert(kDotVerbose == hipGraphDebugDotFlagsVerbose && kDotHandles == hipGraphDebugDotFlagsHandles);
+static_assert(kDotEventParams == hipGraphDebugDotFlagsEventNodeParams);
 static_assert(kDotKernelAttributes == hipGraphDebugDotFlagsKernelNodeAttributes);
 static_assert(kStreamDefault == hipStreamDefault && kStreamNonBlocking == hipStreamNonBlocking);
 

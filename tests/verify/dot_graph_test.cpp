@@ -27,9 +27,24 @@ TEST(DotGraph, TextThatIsNotInTheLanguageIsRefused) {
         "digraph { \"a }", "digraph { [a=b] }", "digraph { a[style=\"bold\nshape=\"box\" label=\"x\"]; }"}) {
     EXPECT_FALSE(read_dot(wrong).has_value()) << wrong;
   }
-  std::string deep = "digraph {";
-  for (int i = 0; i < 1000; ++i) deep += "subgraph {";
-  EXPECT_FALSE(read_dot(deep).has_value()) << "bounded, closed or not";
+}
+
+TEST(DotGraph, SubgraphsNestUpToABound) {
+  const auto nested = [](int levels) {
+    std::string text = "digraph {";
+    for (int i = 0; i < levels; ++i) text += "subgraph {";
+    return text + std::string(static_cast<std::size_t>(levels) + 1, '}');
+  };
+  EXPECT_TRUE(read_dot(nested(128)).has_value());
+  EXPECT_FALSE(read_dot(nested(129)).has_value());
+}
+
+TEST(DotGraph, ANodeWhoseNameBeginsWithAWordOfTheLanguageIsANode) {
+  for (const char* text : {"digraph { subgraph_1 -> b }", "digraph { \"subgraph\" -> b }"}) {
+    const std::optional<DotGraph> graph = read_dot(text);
+    ASSERT_TRUE(graph.has_value()) << text;
+    EXPECT_EQ(graph->nodes.size(), 2u) << text;
+  }
 }
 
 TEST(DotGraph, TheOrderOfNodesDoesNotMatterAndEachEdgeDoes) {

@@ -76,12 +76,13 @@ class DotReader {
   }
 
   void statement(int level) {
-    if (take("subgraph")) {
+    const bool quoted_first = at("\"");
+    const std::string first = name();
+    if (failed_) return;
+    if (first == "subgraph" && !quoted_first) {
       if (!at("{")) name();
       return block(level + 1);
     }
-    const std::string first = name();
-    if (failed_) return;
     if (take("=")) {
       name();
     } else if (first == "graph" || first == "node" || first == "edge") {

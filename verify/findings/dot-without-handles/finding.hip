@@ -1,4 +1,4 @@
-// hipGraphDebugDotPrint prints no handles of nodes and no parameters of host nodes.
+// hipGraphDebugDotPrint prints no handles of nodes or events and no parameters of host nodes.
 // The story: finding.toml.
 #include <fstream>
 #include <sstream>
@@ -20,9 +20,14 @@ int main() {
   hipGraphNode_t node = nullptr;
   const hipHostNodeParams host{[](void*) {}, nullptr};
   MUST(hipGraphAddHostNode(&node, graph, nullptr, 0, &host));
+  hipEvent_t event = nullptr;
+  MUST(hipEventCreate(&event));
+  MUST(hipGraphAddEventRecordNode(&node, graph, &node, 1, event));
   const size_t plain = printed(graph, 0).size();
   check("the file is longer with the flag for handles", 1, printed(graph, hipGraphDebugDotFlagsHandles).size() > plain);
   check("the file is longer with the flag for host nodes", 1,
         printed(graph, hipGraphDebugDotFlagsHostNodeParams).size() > plain);
+  check("the file is longer with the flag for events", 1,
+        printed(graph, hipGraphDebugDotFlagsEventNodeParams).size() > plain);
   return verdict();
 }
