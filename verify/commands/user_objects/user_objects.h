@@ -33,8 +33,9 @@ struct RetainUserObject {
   }
   bool operator==(const RetainUserObject&) const = default;
 };
-// Releases one of the program's references, or one of a graph's references, or more references than there are.
-inline constexpr std::uint32_t kReferencesBeyond = 1U << 20;
+inline constexpr std::uint32_t kReferencesBeyond = 1U << 20;  // more than any program has
+// Releases one of the program's references, or one of a graph's references, or more references than there are. AMD's
+// public test Unit_hipUserObj_Negative_Test says that the last succeeds and releases none.
 struct ReleaseUserObject {
   Id object = 0;
   std::optional<Id> graph;
@@ -46,7 +47,7 @@ struct ReleaseUserObject {
                             drawn(Topic::kObjects, 4), kDescribedByFields,
                             NameField{&ReleaseUserObject::object, 'u', kNotCovered},
                             OptionalNameField{&ReleaseUserObject::graph, 'g', meets("release from", Leaves::kNothing)},
-                            FlagKey{"beyond", &ReleaseUserObject::beyond, "release of more than there is"});
+                            FlagKey{"beyond", &ReleaseUserObject::beyond, "release of more than there is", "beyond"});
   }
   bool operator==(const ReleaseUserObject&) const = default;
 };
