@@ -43,8 +43,8 @@ inline constexpr int kAnswerHang = -2;
 inline constexpr int kAnswerUndefined = -3;   // the call uses memory that is not its own: anything may happen
 inline constexpr int kAnswerLeavesNode = -4;  // refused as documented, and the node is in the graph
 inline constexpr int kAnswerTakesEdges = -5;  // refused as documented, and edges are gone
-// Of open cases: the call succeeds and changes nothing; does a part of what it says; is refused and changes something.
-inline constexpr int kAnswerNoEffect = -7, kAnswerHalfDone = -8, kAnswerRefusedChange = -9;
+// The call of an open case succeeds and changes nothing, or does a part of what it says.
+inline constexpr int kAnswerNoEffect = -7, kAnswerHalfDone = -8;
 
 struct ErrorDeviation {
   std::string_view release;

@@ -143,6 +143,14 @@ Snapshot OpenScene::look() const {
   return seen;
 }
 
+Snapshot OpenScene::look_at_others() const {
+  Snapshot seen(api);
+  for (std::size_t i = 0; i < graphs_.size(); ++i) {
+    if (graphs_[i] != nullptr && graphs_[i] != graph) seen.graph("graph " + std::to_string(i), graphs_[i]);
+  }
+  return seen;
+}
+
 void OpenScene::make_exec() {
   if (lacking_ || prepared_ != hipSuccess) return;
   exec = instantiated(graph);
@@ -156,10 +164,11 @@ void OpenScene::ready(Effect effect) {
   if (effect == Effect::kExec && exec == nullptr) make_exec();
   must(write(Bytes()));
   before_.emplace(look());
+  others_before_.emplace(look_at_others());
   (void)api.hipGetLastError();
 }
 
-// The work before and behind the call has to stay in the capture.
+// The work before and behind the call has to stay in the capture, and nothing else if the call is refused.
 hipError_t OpenScene::in_a_capture(const std::function<hipError_t()>& call) {
   constexpr Copy kBefore = {0, 256, 32}, kBehind = {64, 320, 32};
   const auto copy = [&](const Copy& what) {
@@ -170,13 +179,16 @@ hipError_t OpenScene::in_a_capture(const std::function<hipError_t()>& call) {
   must(api.hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
   must(copy(kBefore));
   const hipError_t status = call();
-  if (copy(kBehind) != hipSuccess) wrong_ = "a capture that takes no work after it";
+  if (copy(kBehind) != hipSuccess) note_wrong("a capture that takes no work after it");
   hipGraph_t captured = nullptr;
   if (const hipError_t ended = api.hipStreamEndCapture(stream, &captured); ended != hipSuccess)
-    wrong_ = "a capture that ends with " + hip::status_name(ended);
+    note_wrong("a capture that ends with " + hip::status_name(ended));
+  if (status != hipSuccess && captured != nullptr && Snapshot::nodes_of(api, captured).size() != 2)
+    note_wrong("a capture whose nodes are not those of the other work");
   if (captured != nullptr) graphs_.push_back(captured);
   graph = captured;
   before_.emplace(look());
+  others_before_.emplace(look_at_others());
   return status;
 }
 
@@ -214,8 +226,11 @@ std::string OpenScene::launch_and_read(bool succeeded, Bytes& seen) {
   return {};
 }
 
-std::string OpenScene::changed() const {
-  return before_ ? Snapshot::difference(*before_, look()) : "";
+// A setter of an executable graph leaves the graph alone, whatever it answers; a refused call leaves all graphs alone.
+std::string OpenScene::changed(bool succeeded) const {
+  if (!before_ || (succeeded && effect_ != Effect::kExec)) return "";
+  if (std::string place = Snapshot::difference(*before_, look()); succeeded || !place.empty()) return place;
+  return Snapshot::difference(*others_before_, look_at_others());
 }
 
 // Launches, and says how the bytes are not those of the outcome, or nothing.
@@ -242,11 +257,8 @@ std::string OpenScene::judge(hipError_t status, std::span<const hipError_t> code
   if (!wrong_.empty()) return hip::status_name(status) + ", and " + wrong_;
   const bool succeeded = status == hipSuccess;
   if (!succeeded && std::ranges::find(codes, status) == codes.end()) return "refused with " + hip::status_name(status);
-  // A setter of an executable graph leaves the graph alone, whatever it answers.
-  if (effect_ == Effect::kExec || !succeeded) {
-    if (const std::string place = changed(); !place.empty())
-      return (succeeded ? "success, and changed " : "refused, and changed ") + place;
-  }
+  if (const std::string place = changed(succeeded); !place.empty())
+    return (succeeded ? "success, and changed " : "refused, and changed ") + place;
   if (const std::string wrong = bytes_wrong(succeeded); !wrong.empty())
     return (succeeded ? "success, and then " : "refused, and then ") + wrong;
   if (last != status) return hip::status_name(status) + ", and the last error is " + hip::status_name(last);

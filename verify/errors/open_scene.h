@@ -112,16 +112,20 @@ class OpenScene {
  private:
   [[nodiscard]] hipError_t write(const Bytes& bytes) const;
   [[nodiscard]] Snapshot look() const;
+  [[nodiscard]] Snapshot look_at_others() const;  // the graphs of the scene that are not `graph`
   [[nodiscard]] std::string launch_and_read(bool succeeded, Bytes& seen);
   [[nodiscard]] std::string bytes_wrong(bool succeeded);
-  [[nodiscard]] std::string changed() const;
+  [[nodiscard]] std::string changed(bool succeeded) const;
+  void note_wrong(std::string what) {
+    if (wrong_.empty()) wrong_ = std::move(what);
+  }
 
   hipFunction_t kernel_;
   bool launched_;
   void* memory_ = nullptr;
   Effect effect_ = Effect::kExec;
-  std::optional<Snapshot> before_;
-  std::string wrong_;  // before the call was made, or in its capture
+  std::optional<Snapshot> before_, others_before_;
+  std::string wrong_;  // the first thing that went wrong before the call was made, or in its capture
   hipError_t prepared_ = hipSuccess;
   bool lacking_ = false;
   std::vector<hipGraph_t> graphs_;

@@ -262,7 +262,6 @@ class Page {
     if (deviation->answer == kAnswerTakesEdges) return "refused, but takes edges";
     if (deviation->answer == kAnswerNoEffect) return "success without effect";
     if (deviation->answer == kAnswerHalfDone) return "success, but half done";
-    if (deviation->answer == kAnswerRefusedChange) return "refused, but changes something";
     std::string text = hip::status_name(deviation->answer);
     if (deviation->last_error != deviation->answer) {
       text += fmt::format(", last error {}", hip::status_name(deviation->last_error));
