@@ -15,7 +15,7 @@ namespace hip {
 class MemoryParameters {
  public:
   explicit MemoryParameters(const MemoryAllocRecord& record) {
-    for (int device = 0; device < 32; ++device) {
+    for (int device = 0; device < MemoryAllocRecord::kAccessBits; ++device) {
       if ((record.access >> device & 1) == 0) continue;
       access_.push_back({{hipMemLocationTypeDevice, device}, hipMemAccessFlagsProtReadWrite});
     }

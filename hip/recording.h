@@ -126,6 +126,7 @@ struct MemoryAllocRecord {
   BufferIndex buffer = 0;
   std::size_t bytes = 0;
   int device = 0;
+  static constexpr int kAccessBits = 32;
   std::uint32_t access = 0;  // the devices that access descriptors let read and write it: bit d is device d
 };
 struct MemoryFreeRecord {

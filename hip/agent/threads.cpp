@@ -1,4 +1,4 @@
-// What Linux says of this process's threads; the contract is in the header.
+// The threads of this process, as Linux tells of them; the contract is in the header.
 #include "hip/agent/threads.h"
 
 #include <unistd.h>

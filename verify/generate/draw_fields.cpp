@@ -128,7 +128,12 @@ struct FieldDrawer {
     if (from.choices.percent(50)) put(f.at, from.choices.below(f.words.size()));
     return true;
   }
+  // One flag alone more often than several: known deviations of several hide what each of them does.
   bool operator()(const FieldOf<FlagsKey> auto& f) const {
+    if (from.choices.percent(60)) {
+      value(f.at) = f.words[from.choices.below(f.words.size())].first;
+      return true;
+    }
     for (const auto& [bit, word] : f.words) {
       if (from.choices.percent(25)) value(f.at) |= bit;
     }
@@ -150,11 +155,11 @@ struct FieldDrawer {
   }
   bool operator()(const FieldOf<NodeAttributesKey> auto& f) const {
     const std::uint64_t draw = from.choices.below(100);
-    if (draw < 60) {
+    if (draw < 50) {
       value(f.at).priority = static_cast<std::int32_t>(from.choices.below(2 * kMaxNodePriority + 1)) - kMaxNodePriority;
     }
-    if (draw >= 50) value(f.at).cooperative = from.choices.percent(60);
-    if (from.choices.percent(25)) value(f.at).window = static_cast<std::uint32_t>(from.choices.below(101));
+    if (draw >= 40 && draw < 85) value(f.at).cooperative = from.choices.percent(60);
+    if (draw >= 75) value(f.at).window = static_cast<std::uint32_t>(from.choices.below(101));
     return true;
   }
 };
