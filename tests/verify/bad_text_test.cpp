@@ -43,6 +43,7 @@ constexpr BadLine kBadLines[] = {
     {"pool_use p0", "pool_use s0", 10, "p0"},
     {"malloc_async b5 64 s1 pool=p0", "malloc_async b5 64 s1 pool=b0", 28, "p0"},
     {"malloc_async b5 64 s1", "malloc_async b5 s1", 17, "size"},
+    {"malloc b5 64", "malloc b5 64 s1", 14, "s1"},
     {"repeat 2 sync device", "repeat 0 sync device", 8, "at least once"},
     {"repeat 2 sync device", "repeat 1000001 sync device", 8, "1000000"},
     {"repeat 2 sync device", "repeat 2", 1, "no line 'end'"},

@@ -133,6 +133,7 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
       const auto* given = std::get_if<Enqueue>(&step.command);
       const auto* started = std::get_if<Launch>(&step.command);
       const auto* taken = std::get_if<MallocAsync>(&step.command);
+      const auto* plain = std::get_if<Malloc>(&step.command);
       const auto* given_back = std::get_if<FreeAsync>(&step.command);
       const auto captured = [&state](const auto* c) { return c != nullptr && state.capture_of(c->stream) != nullptr; };
       const bool adds_to_a_graph = captured(given) || captured(taken) || captured(given_back) || captured(started);
@@ -148,6 +149,8 @@ std::vector<BytesSeen> run_eagerly(const Program& program) {
         fill_pattern(write->buffer, write->seed, buffers[write->buffer]);
       } else if (taken != nullptr) {
         buffers[taken->buffer].resize(taken->bytes);
+      } else if (plain != nullptr) {
+        buffers[plain->buffer].resize(plain->bytes);
       } else if (const auto* freed = std::get_if<Free>(&step.command)) {
         buffers.erase(freed->buffer);
       } else if (given_back != nullptr) {

@@ -31,14 +31,29 @@ TEST_P(FailuresBelow, ARefusedCallIsReportedAndTheCommandSucceedsWhenItIsRunAgai
 TEST_P(FailuresBelow, MemoryThatTheDeviceHasNotIsRefused) {
   ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
   ASSERT_TRUE(judge.ready());
-  const Program program = parsed(
-      "hgcheck-program 1\nplacement native\nbuffer b0 256\ndevice_memory 67108864\nmalloc_async b1 20971520 s0\n"
-      "malloc_async b2 50331648 s0\nread b0\n");
-  const Observation seen = judge.subject().runner().run(program, {}).observation;
-  EXPECT_TRUE(seen.unsupported.empty());
-  ASSERT_EQ(seen.statuses.size(), 5U);
-  EXPECT_EQ(seen.statuses[2].code, hipSuccess);
-  EXPECT_EQ(seen.statuses[3].code, hipErrorOutOfMemory);
+  for (const std::string_view commands :
+       {"malloc_async b1 20971520 s0\nmalloc_async b2 50331648 s0\n", "malloc b1 20971520\nmalloc b2 50331648\n"}) {
+    const Program program = parsed("hgcheck-program 1\nplacement native\nbuffer b0 256\ndevice_memory 67108864\n" +
+                                   std::string(commands) + "read b0\n");
+    judge.subject().runner().start_afresh();  // a refused hipMallocAsync harms the process
+    const Observation seen = judge.subject().runner().run(program, {}).observation;
+    EXPECT_TRUE(seen.unsupported.empty());
+    ASSERT_EQ(seen.statuses.size(), 5U) << commands;
+    EXPECT_EQ(seen.statuses[2].code, hipSuccess) << commands;
+    EXPECT_EQ(seen.statuses[3].code, hipErrorOutOfMemory) << commands;
+  }
+}
+
+TEST_P(FailuresBelow, ARefusedMallocTakesNothingAndTheMemoryBesideItStays) {
+  ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
+  ASSERT_TRUE(judge.ready());
+  const Judgement judgement = judge->judge(
+      parsed("hgcheck-program 1\nplacement native\nbuffer b0 256\ndevice_memory 67108864\nmalloc b1 256\n"
+             "write b1 seed=5\nmalloc b2 20971520\nmalloc b3 50331648\nread b1\nmalloc b3 8388608\n"
+             "on s0 memset dst=b3+0 value=7 width=8388608\non s0 memcpy dst=b0+0 src=b3+8388352 bytes=256 kind=d2d\n"
+             "free_async b2 s0\nsync s0\nread b0\nfree b3\nread b1\n"),
+      {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
 }
 
 TEST_P(FailuresBelow, NoFailureIsLeftForTheNextProgram) {

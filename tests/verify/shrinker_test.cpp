@@ -147,6 +147,15 @@ TEST(Shrinker, ACapturedGraphIsBuiltByHandSoThatItsNodesGoOneByOne) {
                                      "g1\ndisable e1.n2\nlaunch e1 s0")));
 }
 
+TEST(Shrinker, MemoryOfStreamsAndOfMallocIsDeclaredWhereThatIsEnough) {
+  const auto reads = [](const Program& p) { return has<Read>(p); };
+  for (const char* allocation : {"malloc b5 256\n", "malloc_async b5 256 s0\n"}) {
+    const Program program = program_of(std::string(allocation) + "write b5 seed=1\nread b5\n");
+    EXPECT_EQ(print_program(Shrinker().shrink(program, reads).program),
+              "hgcheck-program 1\nplacement arena\nbuffer b5 64\nread b5\n");
+  }
+}
+
 TEST(Shrinker, ARepeatThatIsNotNeededGoes) {
   const Program program = program_of("graph g0\nempty g0.n0\ninstantiate e0 g0\nrepeat 1000 launch e0 s0");
   const auto launches_seven_times = [](const Program& p) {

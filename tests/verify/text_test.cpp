@@ -118,6 +118,7 @@ constexpr std::string_view kEveryCommand[] = {
     "malloc_async b5 256 s1",
     "malloc_async b6 1 s0 pool=p0",
     "malloc_async b7 256 s1 by_hand",
+    "malloc b8 64",
     "destroy p0",
     "kernel g0.n0 axpy_u64 out=b0+0 in=b1+256 n=64 a=7",
     "kernel g0.n1 axpy_u64 out=b0+0 in=b1+256 n=64 a=addr(b0+0) grid=4 block=128 style=extra opaque fan=3 after=n0",

@@ -31,6 +31,7 @@ Id highest_buffer(const Program& program) {
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) highest = std::max(highest, buffer->buffer);
     if (const auto* buffer = std::get_if<MallocAsync>(&step.command)) highest = std::max(highest, buffer->buffer);
+    if (const auto* buffer = std::get_if<Malloc>(&step.command)) highest = std::max(highest, buffer->buffer);
     const auto* node = std::get_if<AddNode>(&step.command);
     const auto* memory = node == nullptr ? nullptr : std::get_if<MemoryAllocParams>(&node->params);
     if (memory != nullptr) highest = std::max(highest, memory->buffer);

@@ -49,12 +49,17 @@ bool StreamMemoryDraft::by_hand(Id stream) {
   return capture != nullptr && capture->valid && choices_.percent(50);
 }
 
-bool StreamMemoryDraft::allocate(Id stream, std::uint64_t bytes, Id* buffer) {
+bool StreamMemoryDraft::request(Id stream, std::uint64_t bytes, unsigned plain_percent) {
+  if (state_.captures().empty() && choices_.percent(plain_percent)) return take(Malloc{next_.buffer, bytes});
   MallocAsync command{next_.buffer, bytes, stream, {}};
   const std::vector<Id> pools = own_pools();
   if (!pools.empty() && choices_.percent(40)) command.pool = pick(pools);
   if (!command.pool && by_hand(stream)) command.by_hand = true;
-  if (!take(command) || state_.buffer(command.buffer) == nullptr) return false;
+  return take(command);
+}
+
+bool StreamMemoryDraft::allocate(Id stream, std::uint64_t bytes, Id* buffer) {
+  if (!request(stream, bytes, 20) || state_.buffer(next_.buffer) == nullptr) return false;
   *buffer = next_.buffer++;
   MemsetParams fill;
   fill.dst = {*buffer, 0};
@@ -139,10 +144,10 @@ void StreamMemoryDraft::run_short() {
   const DeviceMemory device{DeviceMemory::kLeast + choices_.below(16) * kMiB};
   const std::uint64_t left = MemoryState::kRuntimeBytes + 8 * kMiB;
   const Id stream = pick(state_.live_streams()), held = next_.buffer;
-  if (!take(device) || !take(MallocAsync{held, device.bytes - left, stream, {}})) return;
+  if (!take(device) || !request(stream, device.bytes - left, 50)) return;
   ++next_.buffer;
   const std::uint64_t too_much = left + MemoryState::kMaxBesides + choices_.between(1, kMiB);
-  take(MallocAsync{next_.buffer, too_much, pick(state_.live_streams()), {}});
+  request(pick(state_.live_streams()), too_much, 50);
   if (choices_.percent(40)) free(held, stream);
 }
 

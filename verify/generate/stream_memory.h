@@ -1,4 +1,4 @@
-// Generator of stream-ordered memory and its pools. Internal to verify/generate.
+// Generator of stream-ordered memory and its pools, and of plain memory. Internal to verify/generate.
 //
 // Such programs test reuse: a busy stream frees memory, and the same stream or another stream allocates memory of the
 // same size after it, with or without an event in between. The first owner's bytes are copied to another buffer before
@@ -24,6 +24,8 @@ class StreamMemoryDraft : protected StreamsDraft {
   // Whether the node of such a call on the stream is added by hand to the graph of the stream's capture.
   [[nodiscard]] bool by_hand(Id stream);
   bool give(Id stream, NodeParams params);
+  // hipMallocAsync on the stream, or hipMalloc, of the next buffer.
+  bool request(Id stream, std::uint64_t bytes, unsigned plain_percent);
   bool allocate(Id stream, std::uint64_t bytes, Id* buffer);
   void carry_out(Id stream, Id buffer);
   void order_streams(Id before, Id behind);

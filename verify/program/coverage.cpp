@@ -70,7 +70,7 @@ constexpr std::array kStates = {
     StateRow{Object::kBuffer, {"buffer: in use by a launch", "that was not waited for"}},
     StateRow{Object::kBuffer, {"buffer: memory of a graph", "an allocation node made it"}},
     StateRow{Object::kBuffer, {"buffer: a variable", "of the device code, named by its symbol or its address"}},
-    StateRow{Object::kBuffer, {"buffer: memory of a stream", "hipMallocAsync, or from a pool"}},
+    StateRow{Object::kBuffer, {"buffer: memory of a stream", "hipMallocAsync, from a pool, or `malloc`"}},
     StateRow{Object::kBuffer, {"buffer: of another device", "memory of a device that is not device 0"}},
 };
 

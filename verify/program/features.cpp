@@ -199,6 +199,8 @@ class Counter {
       buffer(declared->buffer, declared->bytes, declared->device);
     } else if (const auto* memory = std::get_if<MallocAsync>(&command)) {
       buffer(memory->buffer, memory->bytes, 0);
+    } else if (const auto* plain = std::get_if<Malloc>(&command)) {
+      buffer(plain->buffer, plain->bytes, 0);
     } else if (const auto* move = std::get_if<MoveBuffers>(&command)) {
       moves(*move);
     } else if (std::holds_alternative<DestroyPool>(command)) {

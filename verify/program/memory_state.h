@@ -30,8 +30,9 @@ struct BufferState {
   std::optional<Id> module = {};             // the module that has the variable; none: the code that is always there
   std::optional<ForeignVariable> variable = {};
   Id device = 0;  // the device that owns the memory, for device memory
-  // The next members are about memory that streams allocate (verify/commands/stream_memory/rules.cpp).
+  // The next members are about memory that streams or `malloc` allocate (verify/commands/stream_memory/rules.cpp).
   bool of_stream = false;
+  bool plain = false;                         // hipMalloc allocated it: no stream did, and it is of no pool
   bool filled = false;                        // all of it was written since it was allocated; until then undefined
   std::optional<Id> pool = {};                // the pool of this memory; none: the device's default pool
   std::optional<std::uint64_t> capture = {};  // serial of the capture that allocated it, until that capture ends
@@ -43,7 +44,9 @@ struct BufferState {
   [[nodiscard]] bool is_variable() const { return symbol || variable; }
   // The runtime chooses its address.
   [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
-  // A stream allocated it, and no graph.
+  // It comes from a pool of the runtime, as memory of graphs and of streams does.
+  [[nodiscard]] bool of_pool() const { return runtime_places() && !plain; }
+  // A stream or `malloc` allocated it, and no graph.
   [[nodiscard]] bool of_stream_alone() const { return of_stream && !graph && !capture; }
   // Whether commands that need allocated memory may name this buffer.
   [[nodiscard]] bool usable() const { return alive && (graph ? unfreed : !of_stream || (filled && !capture)); }
@@ -68,16 +71,16 @@ struct MemoryState {
   std::map<Id, BufferState> buffers;
   std::map<Id, PoolState> pools;
   std::optional<Id> pool_in_use;   // the pool of hipMallocAsync; none: the device's default pool
-  bool runtime_allocates = false;  // some graph has memory nodes, or some stream allocates
+  bool runtime_allocates = false;  // some graph has memory nodes, or some stream or `malloc` allocates
   // The bytes that `device_memory` left free; none: no request is too large.
   std::optional<std::uint64_t> left_free = {};
 
   [[nodiscard]] const BufferState* find(Id buffer) const;
-  // Room for `bytes` more that a stream allocates. A runtime may keep what was freed.
+  // Room for `bytes` more that a stream or `malloc` allocates. A runtime may keep what was freed.
   [[nodiscard]] Room room_for(std::uint64_t bytes) const;
   // Behind `device_memory`: the largest request that is certain to fit, and the largest one that may fit.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> surely_and_maybe() const;
-  // The bytes of all memory but that of streams, freed memory too.
+  // The bytes of all memory but that of streams and `malloc`, freed memory too.
   [[nodiscard]] std::uint64_t other_bytes() const;
   // Notes that `graph` has the buffers that `node` names at their present addresses.
   void note_addresses(GraphState& graph, const NodeState& node) const;

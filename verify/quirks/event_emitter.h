@@ -68,7 +68,7 @@ class EventEmitter {
 
   bool about_buffer(Id id) {
     const BufferState* buffer = state.buffer(id);
-    set(k_from_pool, buffer != nullptr && (buffer->graph || buffer->of_stream));
+    set(k_from_pool, buffer != nullptr && buffer->of_pool());
     return emit();
   }
   void stream(Id id) {

@@ -20,7 +20,7 @@ bool is_pageable(const State& state, const CopyEnd& end) {
 bool is_other_memory(const State& state, const CopyEnd& a, const CopyEnd& b) {
   const auto of_pool = [&](const CopyEnd& end) {
     const BufferState* buffer = state.buffer(end.ref.buffer);
-    return buffer != nullptr && (buffer->graph || buffer->of_stream);
+    return buffer != nullptr && buffer->of_pool();
   };
   return is_pageable(state, a) != is_pageable(state, b) || of_pool(a) != of_pool(b);
 }

@@ -9,6 +9,8 @@ namespace verify {
 
 namespace {
 
+constexpr const char* kFreed = "hipFree of memory that a stream or malloc allocated";
+
 void* pointer(hip::DeviceAddress address) {
   return reinterpret_cast<void*>(address);
 }
@@ -29,14 +31,21 @@ hip::Status set_pool(const hip::Api& api, hipMemPool_t pool) {
 }  // namespace
 
 void StreamMemory::allocated(const MallocAsync& c, hip::DeviceAddress address) {
-  live_[c.buffer] = {c.bytes, c.pool ? c.pool : in_use_};
-  context_.buffer_bytes[c.buffer] = c.bytes;
-  memory_.show_elsewhere(c.buffer, c.bytes, address);
+  note(c.buffer, {c.bytes, c.pool ? c.pool : in_use_}, address);
+}
+
+void StreamMemory::allocated(const Malloc& c, hip::DeviceAddress address) {
+  note(c.buffer, {c.bytes, {}, true}, address);
+}
+
+void StreamMemory::note(Id buffer, const Live& live, hip::DeviceAddress address) {
+  live_[buffer] = live;
+  context_.buffer_bytes[buffer] = live.bytes;
+  memory_.show_elsewhere(buffer, live.bytes, address);
 }
 
 hip::Status StreamMemory::free(Id buffer) {
-  hip::Status status =
-      hip::called(context_.api.hipFree(pointer(memory_.address(buffer))), "hipFree of a stream's memory");
+  hip::Status status = hip::called(context_.api.hipFree(pointer(memory_.address(buffer))), kFreed);
   if (status) live_.erase(buffer);
   return status;
 }
@@ -50,7 +59,7 @@ hip::Status StreamMemory::free_async(Id buffer, hipStream_t stream) {
 std::uint64_t StreamMemory::bytes_of(Id pool) const {
   std::uint64_t bytes = 0;
   for (const auto& [buffer, live] : live_) {
-    if (live.pool ? live.pool == pool : default_name_ == pool) bytes += live.bytes;
+    if (!live.plain && (live.pool ? live.pool == pool : default_name_ == pool)) bytes += live.bytes;
   }
   return bytes;
 }
@@ -120,8 +129,7 @@ hip::Status StreamMemory::give_back() {
     if (first) first = std::move(status);
   };
   for (const auto& [buffer, live] : live_) {
-    keep(hip::called(context_.interposer.inner().hipFree(pointer(memory_.address(buffer))),
-                     "hipFree of a stream's memory"));
+    keep(hip::called(context_.interposer.inner().hipFree(pointer(memory_.address(buffer))), kFreed));
   }
   live_.clear();
   keep(restore());

@@ -1,4 +1,4 @@
-// verify::StreamMemory: the stream-ordered memory and the memory pools of a run.
+// verify::StreamMemory: the stream-ordered memory, the memory of `malloc` and the memory pools of a run.
 //
 // The runtime chooses the addresses: no observation. Memory keeps its address until it is freed, under every strategy.
 #pragma once
@@ -20,8 +20,9 @@ class StreamMemory {
   StreamMemory& operator=(const StreamMemory&) = delete;
 
   // ---- memory
-  // Notes that a stream allocated the command's buffer at `address`.
+  // Notes that a stream, or hipMalloc, allocated the command's buffer at `address`.
   void allocated(const MallocAsync& c, hip::DeviceAddress address);
+  void allocated(const Malloc& c, hip::DeviceAddress address);
   [[nodiscard]] bool has(Id buffer) const { return live_.contains(buffer); }
   hip::Status free(Id buffer);
   hip::Status free_async(Id buffer, hipStream_t stream);
@@ -48,7 +49,9 @@ class StreamMemory {
   struct Live {
     std::uint64_t bytes = 0;
     std::optional<Id> pool;
+    bool plain = false;  // of no pool
   };
+  void note(Id buffer, const Live& live, hip::DeviceAddress address);
   hip::Status restore();
 
   StrategyContext& context_;

@@ -214,8 +214,8 @@ class Descent {
     return any;
   }
 
-  // Turns memory that a graph or a stream allocates into a buffer of the program, so that no rule of memory nodes
-  // prevents further changes.
+  // Turns memory that a graph, a stream or hipMalloc allocates into a buffer of the program, so that no rule of such
+  // memory prevents further changes.
   bool declare_memory() {
     bool any = false;
     for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
@@ -223,11 +223,14 @@ class Descent {
       if (node != nullptr && std::holds_alternative<MemoryAllocParams>(node->params)) {
         any = accept(with_declared(best_, i)) || any;
       }
-      if (const auto* memory = std::get_if<MallocAsync>(&best_.steps[i].command)) {
+      const auto declare = [&](const auto* memory) {
+        if (memory == nullptr) return;
         Program declared = best_;
         declared.steps[i].command = DeclareBuffer{memory->buffer, memory->bytes};
         any = accept(declared) || any;
-      }
+      };
+      declare(std::get_if<MallocAsync>(&best_.steps[i].command));
+      declare(std::get_if<Malloc>(&best_.steps[i].command));
     }
     return any;
   }

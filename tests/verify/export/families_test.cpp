@@ -87,6 +87,8 @@ std::vector<Sample> samples() {
       {"unsafe call=device_limit\n", "hipDeviceSetLimit(hipLimitStackSize, 2048)"},
       {"stream s1\nmalloc_async b5 64 s1\n", "hipMallocAsync(reinterpret_cast<void**>(&b5), 64, s1)"},
       {"stream s1\nmalloc_async b5 64 s1\nfree_async b5 s1\n", "hipFreeAsync(b5, s1)"},
+      {"malloc b5 64\n", "hipMalloc(reinterpret_cast<void**>(&b5), 64)"},
+      {"malloc b5 64\nfree b5\n", "hipFree(b5)"},
       {"graph_memory used\n", "hipDeviceGetGraphMemAttribute(0, "},
       {"graph_memory trim\n", "hipDeviceGraphMemTrim(0)"},
       {"pool p0\n", "hipMemPoolCreate(&p0, "},

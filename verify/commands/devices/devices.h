@@ -35,7 +35,7 @@ struct DeviceMemory {
     return describe_command(
         "device_memory",
         "Leaves BYTES of each device's memory free for the rest of the program (64 to 512 MiB). "
-        "A `malloc_async` that needs more than is left is refused, and changes nothing. Whether one fits has to be "
+        "A `malloc` or `malloc_async` of more than is left is refused, and changes nothing. Whether one fits has to be "
         "clear: 32 MiB are left to the runtime for itself, and what was freed may still be kept. There are no pools "
         "and no memory of graphs, and the program's other memory has 64 KiB at most. Only the model and the software "
         "GPU can do it.",

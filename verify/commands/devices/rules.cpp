@@ -56,7 +56,7 @@ Reason check(const State& state, const DeviceMemory& c) {
   if (memory.left_free) return "the free memory of the devices is stated once";
   if (state.parts().failing_below) return "the free memory is stated before a call below the runtime may fail";
   if (memory.runtime_allocates || !memory.pools.empty())
-    return "the free memory is stated before there are pools, and before graphs or streams allocate";
+    return "the free memory is stated before there are pools, and before graphs, streams or malloc allocate";
   if (memory.other_bytes() > MemoryState::kMaxOtherBytes)
     return fmt::format("the program has more than {} bytes of buffers, freed ones included",
                        MemoryState::kMaxOtherBytes);

@@ -329,7 +329,7 @@ Reason pool_of_other_device(const State& state, const NodeParams& params, Id dev
   bool unreached = false;
   for_each_ref(params, [&](const BufferRef& ref) {
     const BufferState& buffer = *state.buffer(ref.buffer);
-    if (!buffer.runtime_places()) return;
+    if (!buffer.of_pool()) return;
     for (const Id one : devices) unreached |= one != 0 && !(kernel && (buffer.access >> one & 1) != 0);
   });
   if (!unreached) return {};

@@ -1,4 +1,5 @@
-// How the commands about stream-ordered memory and its pools are written as HIP calls (verify/commands/export.h).
+// How the commands about stream-ordered and plain memory and pools are written as HIP calls
+// (verify/commands/export.h).
 #include "verify/commands/export.h"
 
 #include <fmt/format.h>
@@ -20,6 +21,12 @@ const char* hip_name(PoolAttribute attribute) {
   return kNames[static_cast<std::size_t>(attribute)];
 }
 
+// Declares the variable of the buffer; returns the argument by which HIP puts the address there.
+std::string new_pointer(Exporter& out, Id buffer) {
+  out.needs().declare("[[maybe_unused]] char", fmt::format("*b{}", buffer));
+  return fmt::format("reinterpret_cast<void**>(&b{})", buffer);
+}
+
 std::string local_name(Exporter& out, const char* name) {
   return fmt::format("{}{}", name, out.text().number(LocalKind::kPool));
 }
@@ -29,12 +36,16 @@ std::string local_name(Exporter& out, const char* name) {
 template <>
 void export_command(Exporter& out, const MallocAsync& c) {
   const std::string stream = stream_name(c.stream);
-  out.needs().declare("[[maybe_unused]] char", fmt::format("*b{}", c.buffer));
+  const std::string place = new_pointer(out, c.buffer);
   if (c.by_hand) return out.add_by_hand(c.stream);
-  const std::string place = fmt::format("reinterpret_cast<void**>(&b{})", c.buffer);
   out.call(c.pool ? fmt::format("hipMallocFromPoolAsync({}, {}, p{}, {})", place, c.bytes, *c.pool, stream)
                   : fmt::format("hipMallocAsync({}, {}, {})", place, c.bytes, stream));
   out.captures().captured(out.before(), out.after(), c.stream);
+}
+
+template <>
+void export_command(Exporter& out, const Malloc& c) {
+  out.call(fmt::format("hipMalloc({}, {})", new_pointer(out, c.buffer), c.bytes));
 }
 
 template <>

@@ -20,6 +20,8 @@
 // model finds it. The first command that names the memory is a write, or a memset on a stream of one row over all of
 // it. The memory never moves. In a capture it belongs to the graph, from the allocation to the free in the same
 // capture: HIP requires that a free in a capture gets memory of a graph.
+//
+// Memory of `malloc` has the same rules, except that it is valid for all work from the call on.
 #pragma once
 
 #include "verify/program/state.h"

@@ -1,5 +1,5 @@
-// The rules of the commands about stream-ordered memory and its pools; placed_memory.h says which commands may name
-// such memory.
+// The rules of the commands about memory that the runtime allocates while the program runs; placed_memory.h says which
+// commands may name such memory.
 #include <fmt/format.h>
 
 #include "verify/commands/captures/answers.h"
@@ -96,6 +96,32 @@ void apply(State& state, const MallocAsync& c) {
   parts.streams.give_work(c.stream, {range}, {});
 }
 
+// ---- Malloc
+
+template <>
+constexpr Traits kTraits<Malloc>{kMemoryCall, kAnswers, kNeverRefused, kNothingSeen, kNoDevice, kTwice, kOnce};
+
+template <>
+CaptureAnswer answer(const State& state, const Malloc& c) {
+  const bool refused = state.parts().memory.room_for(c.bytes) == Room::kNone;
+  return refuse(refused ? kAnswerOutOfMemory : kAnswerSuccess);
+}
+
+template <>
+Reason check(const State& state, const Malloc& c) {
+  if (Reason reason = state.flaw_of_buffer(c.buffer, c.bytes)) return reason;
+  const MemoryState& memory = state.parts().memory;
+  return memory.room_for(c.bytes) == Room::kOpen ? open_size(memory) : Reason();
+}
+
+template <>
+void apply(State& state, const Malloc& c) {
+  MemoryState& memory = state.change().memory;
+  memory.runtime_allocates = true;
+  memory.buffers[c.buffer] = allocated(c.bytes);
+  memory.buffers[c.buffer].plain = true;
+}
+
 // ---- FreeAsync
 
 template <>
@@ -116,16 +142,21 @@ static Reason check_captured_free(const CaptureState& capture, const State& stat
   return freed_early(capture.graph, capture.behind.at(c.stream), c.buffer);
 }
 
+// CUDA's programming guide, "Stream-Ordered Memory Allocator": cudaFreeAsync may free memory of cudaMalloc as well, if
+// the accesses are complete before the free begins.
 template <>
 Reason check(const State& state, const FreeAsync& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
   if (Reason reason = state.missing_stream(c.stream)) return reason;
-  if (!state.buffer(c.buffer)->runtime_places()) return fmt::format("no graph and no stream allocates b{}", c.buffer);
+  if (!state.buffer(c.buffer)->runtime_places())
+    return fmt::format("no graph, no stream and no malloc allocates b{}", c.buffer);
   if (c.by_hand) {
     if (Reason reason = no_capture_by_hand(state, c.stream)) return reason;
   }
   const CaptureState* capture = state.capture_of(c.stream);
   if (capture == nullptr && state.buffer(c.buffer)->capture) return kMemoryInCapture;
+  if (capture == nullptr && state.buffer(c.buffer)->plain && !state.captures().empty())
+    return "whether a capture elsewhere forbids to free memory of malloc is not documented";
   if (Reason reason = capture == nullptr ? not_there(state, c.buffer) : check_captured_free(*capture, state, c))
     return reason;
   return on_other_device(state, c.stream);
@@ -150,7 +181,7 @@ void apply(State& state, const FreeAsync& c) {
   buffer.unfreed = false;
   buffer.freed_by_program = true;
   buffer.freed_on = c.stream;
-  if (buffer.of_stream) buffer.given_again_on = {buffer.allocated_on, c.stream};
+  if (buffer.of_stream && !buffer.plain) buffer.given_again_on = {buffer.allocated_on, c.stream};
   if (!buffer.graph) buffer.alive = false;
 }
 
@@ -273,6 +304,7 @@ void apply(State& state, const ManageGraphMemory&) {
 }
 
 template struct Rules<MallocAsync>;
+template struct Rules<Malloc>;
 template struct Rules<FreeAsync>;
 template struct Rules<DeclarePool>;
 template struct Rules<AskPool>;

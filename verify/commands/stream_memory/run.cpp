@@ -1,4 +1,4 @@
-// How commands about stream-ordered memory, memory pools and the memory of graphs run.
+// How commands about stream-ordered and plain memory, memory pools and the memory of graphs run.
 //
 // Statuses, the attributes of a pool after they are set, and the pool of a device are observed. A pool has to report at
 // least the memory that is taken from it and not freed. The runtime decides how much more a pool reports.
@@ -73,7 +73,16 @@ hip::Status run_command(Run& run, const MallocAsync& c) {
 }
 
 template <>
+hip::Status run_command(Run& run, const Malloc& c) {
+  void* memory = nullptr;
+  hip::Status status = hip::call<&hip::Api::hipMalloc>(run.context.api, &memory, c.bytes);
+  if (status) run.stream_memory.allocated(c, reinterpret_cast<hip::DeviceAddress>(memory));
+  return status;
+}
+
+template <>
 hip::Status run_command(Run& run, const FreeAsync& c) {
+  if (run.context.api.hipFreeAsync == nullptr) return lacking(run.context, "hipFreeAsync");
   if (!run.has_stream(c.stream)) return missing_object();
   const hipStream_t stream = run.stream(c.stream);
   if (run.stream_memory.has(c.buffer)) {

@@ -1,5 +1,5 @@
-// The family of commands about stream-ordered memory and its pools, and about the memory that a device keeps for
-// graphs.
+// The family of commands about memory that the runtime allocates while the program runs: stream-ordered memory and its
+// pools, plain memory, and the memory that a device keeps for graphs.
 #pragma once
 
 #include "verify/commands/fields.h"
@@ -29,7 +29,22 @@ struct MallocAsync {
   bool operator==(const MallocAsync&) const = default;
 };
 bool describe_events(EventEmitter& out, const MallocAsync& c);
-// hipFreeAsync of memory that a graph or a stream allocated; in a capture the call becomes a free node.
+// hipMalloc in the middle of a program: `buffer` is memory of device 0 at an address that the runtime chooses, for all
+// work from here on.
+struct Malloc {
+  Id buffer = 0;
+  std::uint64_t bytes = 0;
+  static constexpr auto spec() {
+    return describe_command(
+        "malloc",
+        "`hipMalloc` at this point of the program, of device 0. The name is a buffer from here on, at an address that "
+        "the runtime chooses.",
+        kDrawnByHand, kNoDeviation, NameField{&Malloc::buffer, 'b', kIsNew},
+        field::size(&Malloc::bytes, 0, kMaxBufferBytes, Simpler::kSmallSize));
+  }
+  bool operator==(const Malloc&) const = default;
+};
+// hipFreeAsync of memory that a graph, a stream or hipMalloc allocated; in a capture the call becomes a free node.
 struct FreeAsync {
   Id buffer = 0;
   Id stream = 0;
@@ -37,8 +52,8 @@ struct FreeAsync {
   static constexpr auto spec() {
     return describe_command(
         "free_async",
-        "`hipFreeAsync` of memory that a graph or a stream allocated and nobody has freed. The name of a "
-        "stream's memory ends with it. On a stream that captures it becomes a free node, of memory that a launched "
+        "`hipFreeAsync` of memory that a graph, a stream or `malloc` allocated and nobody has freed. Only a graph's "
+        "memory keeps its name. On a stream that captures it becomes a free node, of memory that a launched "
         "graph allocated, or of that capture and behind everything that names it; `by_hand` adds it as `on` does.",
         kDrawnByHand, kDescribedByHand, NameField{&FreeAsync::buffer, 'b', meets("free_async", Leaves::kNothing)},
         NameField{&FreeAsync::stream, 's', meets("free memory on", Leaves::kNothing), true},
@@ -160,7 +175,7 @@ struct ManageGraphMemory {
   bool operator==(const ManageGraphMemory&) const = default;
 };
 
-using StreamMemoryCommands = CommandList<MallocAsync, FreeAsync, DeclarePool, AskPool, TrimPool, AccessPool, UsePool,
-                                         DestroyPool, ManageGraphMemory>;
+using StreamMemoryCommands = CommandList<MallocAsync, Malloc, FreeAsync, DeclarePool, AskPool, TrimPool, AccessPool,
+                                         UsePool, DestroyPool, ManageGraphMemory>;
 
 }  // namespace verify
