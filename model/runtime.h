@@ -112,6 +112,8 @@ class Runtime {
   Status enqueue(Stream& stream, NodeParams params);
   Status launch(GraphExec& exec, Stream& stream);
   Status allocate_async(std::size_t bytes, MemoryPool& pool, Stream& stream, Address* out);
+  // Whether so much memory is free besides what streams were promised. Waits for frees where that is needed.
+  [[nodiscard]] Status make_room(std::size_t bytes);
   Status free_async(Address base, Stream& stream);
   Status record(Event& event, Stream& stream);
   Status wait(Stream& stream, const Event& event);
@@ -206,7 +208,6 @@ class Runtime {
   Status free_promised(const GraphExec& exec, Stream& stream);
   void make_promises(const Plan& plan);
   Status free_reserved(Reservation& range, Address base);
-  [[nodiscard]] Status make_room(std::size_t bytes);
   Status free_captured(Capture& capture, const Stream& stream, Address base);
   void run_allocation(const Operation& operation, const Reservation& range, Ran* ran);
   void forget_stream_memory(Address base);

@@ -15,6 +15,7 @@ Status allocate(State& state, void** out, std::size_t size, MemoryKind kind) {
   if (size == 0) {
     return put(out, nullptr);
   }
+  if (const Status room = state.runtime.make_room(size); room != Status::kSuccess) return room;
   Address address = 0;
   const Status status = state.runtime.memory().allocate(size, kind, state.thread->device, &address);
   if (status == Status::kSuccess) *out = to_pointer(address);
