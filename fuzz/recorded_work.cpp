@@ -73,6 +73,11 @@ Work WorkReader::read(LogWords& words) {
     return work;
   }
   if (kind == "kernel") return kernel(words);
+  if (kind == "cooperative") {
+    Work work = kernel(words);
+    work.rest += " cooperative";
+    return work;
+  }
   if (kind == "copy") return copy(words);
   if (kind == "copy3d") return Copy3d(objects_, words).work();
   if (kind == "fill") return fill(words);

@@ -99,5 +99,12 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
                                                    shared_bytes, to_cuda(stream), params, list.get()));
 }
 
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                            hipStream_t stream, void** params) {
+  return answer(cuda_with_context().cuLaunchCooperativeKernel(to_cuda(function), grid_x, grid_y, grid_z, block_x,
+                                                              block_y, block_z, shared_bytes, to_cuda(stream), params));
+}
+
 }  // extern "C"
 }  // namespace nvidia

@@ -225,6 +225,13 @@ hipError_t hipLaunchKernel(const void* host_function, hip_dim3 grid, hip_dim3 bl
                                                    static_cast<unsigned>(shared_bytes), to_cuda(stream), params,
                                                    nullptr));
 }
+hipError_t hipLaunchCooperativeKernel(const void* host_function, hip_dim3 grid, hip_dim3 block, void** params,
+                                      unsigned shared_bytes, hipStream_t stream) {
+  CUfunction function = nullptr;
+  if (const hipError_t code = find_kernel(host_function, function); code != hipSuccess) return refuse(code);
+  return answer(cuda_with_context().cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
+                                                              block.z, shared_bytes, to_cuda(stream), params));
+}
 // Managed variables of AMD's code are taken and not known.
 void __hipRegisterManagedVar(void* /*handle*/, void** /*pointer*/, void* /*initial*/, const char* /*name*/,
                              size_t /*bytes*/, unsigned /*alignment*/) {}

@@ -75,6 +75,13 @@ thread_local std::pair<const void*, Range> last_ended;
 
 }  // namespace
 
+void hold_host_memory() {
+  ranges().mutex.lock();
+}
+void let_go_of_host_memory() {
+  ranges().mutex.unlock();
+}
+
 static void begin_range(const void* address, Range range) {
   const hip::sync::LockGuard lock(ranges().mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(address);

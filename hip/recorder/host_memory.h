@@ -11,6 +11,10 @@
 
 namespace hip::recorder {
 
+// Holds the lock of this file while the process forks; see recorder.cpp.
+void hold_host_memory();
+void let_go_of_host_memory();
+
 void host_range_begins(const void* address, std::size_t bytes);
 void host_range_ends(const void* address);
 // HIP refused the call for which this thread ended the range last: the range goes on.

@@ -28,11 +28,12 @@ struct Kernel {
   const CodeObject* object = nullptr;
   const void* module = nullptr;  // that it was asked of; compiled-in kernels have none
 };
+using Said = std::map<const void*, pid_t>;  // addresses of a variable -> the process whose log has it there
 struct Variable {
   std::string name;
   std::size_t bytes = 0;
   const CodeObject* object = nullptr;
-  std::map<const void*, pid_t> said{};  // addresses -> the process whose log has the variable there
+  Said said{};
 };
 
 // Never destroyed: programs call HIP while they end.
@@ -42,6 +43,7 @@ struct Known {
   std::map<const void*, const CodeObject*> modules;  // by module, or by handle of a registered binary
   std::map<const void*, Kernel> functions;
   std::map<const void*, Variable> symbols;
+  std::map<const void*, std::map<std::string, Said>> variables;  // of modules, by module and name
 };
 Known& known() {
   static Known& instance = *new Known();
@@ -84,7 +86,10 @@ void name_function(const void* function, const void* handle, const char* name, c
   known().functions[function] = {name, object_of(handle), of_module};
 }
 
-void say_variable(const void* address, const Variable& variable, const void* module) {
+// Says a variable once for each address. `said`: of that variable.
+void say_variable(const void* address, const Variable& variable, const void* module, Said& said) {
+  const pid_t process = getpid();
+  if (std::exchange(said[address], process) == process) return;
   Line line("variable");
   line.address(address).number(variable.bytes).word(variable.name);
   line.word(variable.object == nullptr ? "" : variable.object->hash).address(module);
@@ -117,6 +122,13 @@ void each_argument(const code_object::KernelMetadata& metadata, void** params, v
 
 }  // namespace
 
+void hold_kernels() {
+  known().mutex.lock();
+}
+void let_go_of_kernels() {
+  known().mutex.unlock();
+}
+
 void module_loaded(hipModule_t module, const void* image) {
   Line("module").address(module).word(learn(module, image));
 }
@@ -124,6 +136,10 @@ void module_file_loaded(hipModule_t module, const char* path) {
   std::ifstream file(path, std::ios::binary);
   const std::string image((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (image.size() >= kSmallestImage) module_loaded(module, image.data());
+}
+void module_ends(hipModule_t module) {
+  const hip::sync::LockGuard lock(known().mutex);
+  known().variables.erase(module);
 }
 void function_found(hipFunction_t function, hipModule_t module, const char* name) {
   name_function(function, module, name, module);
@@ -146,14 +162,12 @@ void variable_registered(void** handle, const void* symbol, const char* name, st
 }
 void variable_found(const void* address, std::size_t bytes, hipModule_t module, const char* name) {
   const hip::sync::LockGuard lock(known().mutex);
-  say_variable(address, {name, bytes, object_of(module)}, module);
+  say_variable(address, {name, bytes, object_of(module)}, module, known().variables[module][name]);
 }
 void symbol_found(const void* address, const void* symbol) {
   const hip::sync::LockGuard lock(known().mutex);
   const auto found = known().symbols.find(symbol);
-  if (found == known().symbols.end()) return;
-  const pid_t process = getpid();
-  if (std::exchange(found->second.said[address], process) != process) say_variable(address, found->second, nullptr);
+  if (found != known().symbols.end()) say_variable(address, found->second, nullptr, found->second.said);
 }
 void* symbol_at(const void* symbol, std::size_t offset) {
   symbol_found(symbol, symbol);

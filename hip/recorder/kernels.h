@@ -11,16 +11,22 @@
 
 namespace hip::recorder {
 
+// Holds the lock of this file while the process forks; see recorder.cpp.
+void hold_kernels();
+void let_go_of_kernels();
+
 void module_loaded(hipModule_t module, const void* image);
 void module_file_loaded(hipModule_t module, const char* path);
+// The module ends: variables of a later module with the same handle are said again.
+void module_ends(hipModule_t module);
 void function_found(hipFunction_t function, hipModule_t module, const char* name);
 void binary_registered(void** handle, const void* wrapper);
 void function_registered(void** handle, const void* host_function, const char* name);
 
 void variable_registered(void** handle, const void* symbol, const char* name, std::size_t bytes);
-// Logs that the variable is at this address: "variable ADDRESS BYTES NAME CODE_OBJECT MODULE".
+// Log that a variable of a module, or a registered one, is at this address: "variable ADDRESS BYTES NAME CODE_OBJECT
+// MODULE", once for each address: a thread that names it again does not make it.
 void variable_found(const void* address, std::size_t bytes, hipModule_t module, const char* name);
-// Says a registered variable once for each address: a thread that names it again does not make it.
 void symbol_found(const void* address, const void* symbol);
 // Where a copy to or from a symbol begins. The log names the variable by its host symbol.
 void* symbol_at(const void* symbol, std::size_t offset);

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <new>
 
 #include "hip/sync/sync.h"
 
@@ -65,7 +63,6 @@ Chunk* next_chunk(Log& own) {
 // Gives a forked child a log of its own.
 void begin_anew() {
   Log& own = log();
-  new (&own.mutex) hip::sync::Mutex();  // another thread of the parent may have held it
   if (own.fd >= 0) close(own.fd);
   own.fd = -1;
   own.size = 0;
@@ -99,8 +96,6 @@ void append(const std::string& text) {
     }
     const hip::sync::LockGuard lock(own.mutex);
     if (own.current.load() != chunk) continue;
-    static const bool watched = pthread_atfork(nullptr, nullptr, begin_anew) == 0;
-    static_cast<void>(watched);
     own.current.store(next_chunk(own));
   }
 }
@@ -117,6 +112,14 @@ void append_hex(std::string& text, const unsigned char* bytes, std::size_t size)
 }
 
 }  // namespace
+
+void hold_log() {
+  log().mutex.lock();
+}
+void let_go_of_log(bool in_child) {
+  if (in_child) begin_anew();
+  log().mutex.unlock();
+}
 
 Line::Line(const char* word) {
   static hip::sync::Atomic<std::uint64_t> threads{0};

@@ -41,6 +41,10 @@ class Line {
   std::string text_;
 };
 
+// Holds the log's lock while the process forks; a child gets a log of its own. See recorder.cpp.
+void hold_log();
+void let_go_of_log(bool in_child);
+
 // Writes a file beside the log, once for each name.
 void keep_file(const std::string& name, std::span<const std::byte> bytes);
 

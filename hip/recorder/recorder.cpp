@@ -8,10 +8,11 @@
 // function, its first call is logged as "other", unless the function only queries. The functions that HIP exports and
 // that table lacks are in others.cpp.
 //
-// It adds no call to HIP, no thread, no handler, and holds no lock during a call. Its cost is in docs/recorder.md.
-// Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
+// It adds no call to HIP, no thread, no handler but for forks, and holds no lock during a call. Its cost is in
+// docs/recorder.md. Not seen: functions that the program looks up by itself (dlsym, hipGetProcAddress).
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
+#include <pthread.h>
 
 #include "hip/recorder/actions.h"
 #include "hip/recorder/copy_calls.h"
@@ -31,7 +32,7 @@ AFTER_IS(hipModuleLoadData, module_loaded(*m, image), hipModule_t* m, const void
 AFTER_IS(hipModuleLoadDataEx, module_loaded(*m, image), hipModule_t* m, const void* image, unsigned, hipJitOption*,
          void**)
 AFTER_IS(hipModuleLoad, module_file_loaded(*m, path), hipModule_t* m, const char* path)
-ENDS(hipModuleUnload, hipModule_t, Line("unload").address(ended))
+ENDS(hipModuleUnload, hipModule_t, module_ends(ended); Line("unload").address(ended))
 AFTER_IS(hipModuleGetFunction, function_found(*f, m, name), hipFunction_t* f, hipModule_t m, const char* name)
 AFTER(hipModuleGetGlobal, hipDeviceptr_t* p, size_t* bytes, hipModule_t m, const char* name) {
   if (p != nullptr && bytes != nullptr) return variable_found(*p, *bytes, m, name);
@@ -53,6 +54,19 @@ BEFORE_IS(hipLaunchKernel, launches(f, params, nullptr), const void* f, dim3, di
 AFTER(hipLaunchKernel, const void* f, dim3 g, dim3 b, void** params, size_t shared, hipStream_t t) {
   Work work(t);
   launch_words(work.line, f, g, b, shared, params, nullptr);
+}
+BEFORE_IS(hipModuleLaunchCooperativeKernel, launches(f, params, nullptr), hipFunction_t f, unsigned, unsigned, unsigned,
+          unsigned, unsigned, unsigned, unsigned, hipStream_t, void** params)
+AFTER(hipModuleLaunchCooperativeKernel, hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+      unsigned by, unsigned bz, unsigned shared, hipStream_t t, void** params) {
+  Work work(t);
+  launch_words(work.line, f, dim3(gx, gy, gz), dim3(bx, by, bz), shared, params, nullptr, "cooperative");
+}
+BEFORE_IS(hipLaunchCooperativeKernel, launches(f, params, nullptr), const void* f, dim3, dim3, void** params, unsigned,
+          hipStream_t)
+AFTER(hipLaunchCooperativeKernel, const void* f, dim3 g, dim3 b, void** params, unsigned shared, hipStream_t t) {
+  Work work(t);
+  launch_words(work.line, f, g, b, shared, params, nullptr, "cooperative");
 }
 BEFORE_IS(hipLaunchHostFunc, gives_work(nullptr), hipStream_t, hipHostFn_t, void*)
 AFTER(hipLaunchHostFunc, hipStream_t t, hipHostFn_t f, void*) {
@@ -110,6 +124,23 @@ REFUSED(hipStreamEndCapture, hipStream_t s, hipGraph_t*) {
   line.address(s);
 }
 
+// ---- processes that fork
+
+// A child has no thread that lets go of a lock which another thread of the parent held, and what the lock guards may be
+// half changed. So all locks are held during a fork. They are taken in the order in which calls take them.
+void before_fork() {
+  hold_kernels();
+  hold_host_memory();
+  hold_log();
+}
+void after_fork(bool in_child) {
+  let_go_of_log(in_child);
+  let_go_of_host_memory();
+  let_go_of_kernels();
+}
+[[maybe_unused]] const bool forks_are_watched =
+    pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); }) == 0;
+
 // ---- calling HIP's own functions
 
 template <class F>
@@ -122,7 +153,10 @@ struct Wrapped;
 template <class Tag, class... A>
 struct Wrapped<Tag, hipError_t (*)(A...)> {
   static hipError_t call(A... arguments) {
-    static const auto real = behind<hipError_t (*)(A...)>(Tag::kName);
+    // No static variable with a guard: a child that was forked while another thread initialises it would wait for ever.
+    static hip::sync::Atomic<hipError_t (*)(A...)> found{nullptr};
+    auto* real = found.load();
+    if (real == nullptr) found.store(real = behind<hipError_t (*)(A...)>(Tag::kName));
     if (real == nullptr) return hipErrorNotSupported;  // the program is newer than its runtime
     if (Depth::now != 0) return real(arguments...);
     const Depth depth;

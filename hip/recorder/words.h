@@ -71,9 +71,10 @@ inline void fill_words(Line& line, const void* dst, std::uint64_t value, unsigne
 inline void fill_words(Line& line, const hipMemsetParams& p) {
   fill_words(line, p.dst, p.value, p.elementSize, p.width, p.height, p.height > 1 ? p.pitch : 0);
 }
+// `word`: "kernel" or, for a cooperative launch, "cooperative".
 inline void launch_words(Line& line, const void* function, dim3 grid, dim3 block, std::size_t shared, void** params,
-                         void** extra) {
-  line.word("kernel").number(grid.x).number(grid.y).number(grid.z).number(block.x).number(block.y).number(block.z);
+                         void** extra, const char* word = "kernel") {
+  line.word(word).number(grid.x).number(grid.y).number(grid.z).number(block.x).number(block.y).number(block.z);
   line.number(shared);
   describe_kernel(line, function, params, extra);
 }

@@ -168,6 +168,14 @@ Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra
   return Status::kSuccess;
 }
 
+bool runs_at_once(const LaunchShape& shape) {
+  constexpr std::uint64_t kResidentWaves = 304 * 32, kWaveItems = 64;
+  if (!shape.cooperative) return true;
+  const std::uint64_t items = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
+  const std::uint64_t workgroups = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
+  return workgroups * ((items + kWaveItems - 1) / kWaveItems) <= kResidentWaves;
+}
+
 // `function` is a handle of a module's kernel, or the host function that stands for a kernel of the program's own code.
 const Function* find_kernel(State& state, const void* function, int device, Status* status) {
   if (const Function* found = state.runtime.find_function(to_id(function))) return found;

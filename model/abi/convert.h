@@ -23,6 +23,8 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 // Packs the arguments: exactly one of kernel_params and extra, unless the kernel has no arguments.
 [[nodiscard]] Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra,
                           std::vector<std::byte>* out);
+// Whether all workgroups of a cooperative launch fit on the modelled device at once. Other launches may be of any size.
+[[nodiscard]] bool runs_at_once(const LaunchShape& shape);
 [[nodiscard]] Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out);
 // Memory that the result points at belongs to the node, until its parameters change or it dies.
 [[nodiscard]] hipKernelNodeParams to_hip(const State& state, Node& node);

@@ -25,8 +25,7 @@ constexpr std::size_t kMaxConfigurations = 32;
 thread_local Configuration configurations[kMaxConfigurations];
 thread_local std::size_t configured = 0;
 
-constexpr std::size_t kMaxSetupBytes = 1 << 16;     // of the arguments of one launch
-constexpr std::uint64_t kResidentWaves = 304 * 32;  // that the modelled device runs at once
+constexpr std::size_t kMaxSetupBytes = 1 << 16;  // of the arguments of one launch
 
 Dim3 to_model(const dim3& d) {
   return {d.x, d.y, d.z};
@@ -46,15 +45,10 @@ struct Launch {
 };
 
 Status launch(State& state, const Function& function, Stream& stream, const Launch& what) {
-  const LaunchShape& shape = what.shape;
-  if (shape.cooperative) {
-    const std::uint64_t items = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
-    const std::uint64_t workgroups = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
-    if (workgroups * ((items + 63) / 64) > kResidentWaves) return Status::kCooperativeLaunchTooLarge;
-  }
+  if (!runs_at_once(what.shape)) return Status::kCooperativeLaunchTooLarge;
   KernelParams kernel;
   kernel.function = function.kernel();
-  kernel.shape = shape;
+  kernel.shape = what.shape;
   const Status packed = pack(*function.kernel()->kernel, what.kernel_params, what.extra, &kernel.arguments);
   if (packed != Status::kSuccess) return packed;
   if (const Status status = record(state, what.start, stream); status != Status::kSuccess) return status;
@@ -162,13 +156,6 @@ hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void*
   return launch_host_function(function, stream, what);
 }
 
-hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                      unsigned int shared_bytes, hipStream_t stream) {
-  Launch what = shaped(grid, block, shared_bytes, true);
-  what.kernel_params = arguments;
-  return launch_host_function(function, stream, what);
-}
-
 hipError_t hipLaunchKernelExC(const hipLaunchConfig_t* config, const void* function, void** arguments) {
   if (config == nullptr || function == nullptr) return hipErrorInvalidValue;
   Launch what = shaped(config->gridDim, config->blockDim, config->dynamicSmemBytes,
@@ -185,15 +172,6 @@ hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG* config, hipFunction_t f
                        is_cooperative(config->attrs, config->numAttrs));
   what.kernel_params = arguments, what.extra = extra;
   return launch_function(function, config->hStream, what);
-}
-
-hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
-                                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                            unsigned int block_z, unsigned int shared_bytes, hipStream_t stream,
-                                            void** arguments) {
-  Launch what = shaped(dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes, true);
-  what.kernel_params = arguments;
-  return launch_function(function, stream, what);
 }
 
 hipError_t hipExtModuleLaunchKernel(hipFunction_t function, uint32_t items_x, uint32_t items_y, uint32_t items_z,

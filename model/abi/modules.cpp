@@ -40,16 +40,30 @@ bool read_file(const char* path, std::vector<std::byte>* bytes) {
 struct Shape {
   dim3 grid, block;
   std::size_t shared_bytes;
+  bool cooperative = false;
 };
 Status launch(State& state, const Function& function, Stream& stream, const Shape& shape, void** params, void** extra) {
-  const auto& [grid, block, shared_bytes] = shape;
+  const auto& [grid, block, shared_bytes, cooperative] = shape;
   KernelParams kernel;
   kernel.function = function.kernel();
   kernel.shape = {{grid.x, grid.y, grid.z},
                   {block.x, block.y, block.z},
-                  static_cast<std::uint32_t>(std::min<std::size_t>(shared_bytes, UINT32_MAX))};
+                  static_cast<std::uint32_t>(std::min<std::size_t>(shared_bytes, UINT32_MAX)),
+                  cooperative};
+  if (!runs_at_once(kernel.shape)) return Status::kCooperativeLaunchTooLarge;
   const Status packed = pack(*function.kernel()->kernel, params, extra, &kernel.arguments);
   return packed != Status::kSuccess ? packed : state.runtime.enqueue(stream, std::move(kernel));
+}
+
+// A host function stands for its kernel on the stream's device (HIP: a kernel runs on the device of its stream).
+hipError_t launch_host_function(const void* function, const Shape& shape, void** arguments, hipStream_t stream) {
+  return call([&](State& state) {
+    Stream* on = find(state, stream);
+    if (on == nullptr) return Status::kContextIsDestroyed;
+    Status status = Status::kSuccess;
+    const Function* found = find_kernel(state, function, on->device(), &status);
+    return found == nullptr ? status : launch(state, *found, *on, shape, arguments, nullptr);
+  });
 }
 
 // The arguments of hipStreamAddCallback, until the callback has run.
@@ -143,17 +157,26 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
   });
 }
 
-// A host function stands for its kernel on the stream's device (HIP: a kernel runs on the device of its stream).
-hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                           hipStream_t stream) {
-  return call([&](State& state) {
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
+                                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                            unsigned int block_z, unsigned int shared_bytes, hipStream_t stream,
+                                            void** kernel_params) {
+  return call_on(function, [&](State& state, const Function& found) {
     Stream* on = find(state, stream);
     if (on == nullptr) return Status::kContextIsDestroyed;
-    Status status = Status::kSuccess;
-    const Function* found = find_kernel(state, function, on->device(), &status);
-    if (found == nullptr) return status;
-    return launch(state, *found, *on, {grid, block, shared_bytes}, arguments, nullptr);
+    const Shape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
+    return launch(state, found, *on, shape, kernel_params, nullptr);
   });
+}
+
+hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                           hipStream_t stream) {
+  return launch_host_function(function, {grid, block, shared_bytes}, arguments, stream);
+}
+
+hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                      unsigned int shared_bytes, hipStream_t stream) {
+  return launch_host_function(function, {grid, block, shared_bytes, true}, arguments, stream);
 }
 
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* user_data) {

@@ -281,6 +281,10 @@ TEST(ProgramOfLog, OnlyTheProjectsModulesHaveNamesAndAKernelOfNoneIsNamedByItsHo
       commands_of({"module c0 " + code, launch + " 0" + values, launch + " c0" + values}),
       ElementsAre("module m0", "on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params by_symbol",
                   "on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params module=m0"));
+  const std::string cooperative = "work a0 cooperative 1 1 1 40 1 1 0 inplace_u32 ";
+  EXPECT_THAT(commands_of({cooperative + code + " 0" + values}),
+              ElementsAre("on s1 kernel inplace_u32 data=b0+0 n=1 k=2 grid=1 block=64 style=params by_symbol "
+                          "cooperative"));
   verify::KernelSpec kernel;
   kernel.name = "f@00000000000000ac";
   kernel.extent = verify::Extent::kUnknown;

@@ -71,6 +71,44 @@ TEST_F(ModuleTest, AKernelOfTheCodeObjectRuns) {
   EXPECT_EQ(instance.runtime().fault(), std::nullopt);
 }
 
+TEST_F(ModuleTest, ACooperativeLaunchRunsIfAllItsWorkgroupsFitAndItsNodeHasTheAttribute) {
+  hipModule_t loaded = nullptr;
+  hipFunction_t function = nullptr;
+  EXPECT_HIP(api.hipModuleLoadData(&loaded, hg::device_code_object().data()));
+  EXPECT_HIP(api.hipModuleGetFunction(&function, loaded, "inplace_u32"));
+  static const char symbol = 0;
+  instance.add_kernel(&symbol, *instance.function(function));
+  void* data = allocate(16);
+  std::uint32_t n = 4, k = 3;
+  void* arguments[] = {&data, &n, &k};
+  EXPECT_HIP(api.hipModuleLaunchCooperativeKernel(function, 304, 1, 1, 1024, 1, 1, 0, nullptr, arguments));
+  const std::uint32_t first = word(data);
+  EXPECT_HIP(api.hipLaunchCooperativeKernel(&symbol, dim3(304, 1, 2), dim3(1024), arguments, 0, nullptr));
+  EXPECT_NE(word(data), first);
+  EXPECT_EQ(api.hipModuleLaunchCooperativeKernel(function, 304, 1, 2, 1024, 1, 2, 0, nullptr, arguments),
+            hipErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(api.hipLaunchCooperativeKernel(&symbol, dim3(609), dim3(1024), arguments, 0, nullptr),
+            hipErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(api.hipLaunchCooperativeKernel(&first, dim3(1), dim3(64), arguments, 0, nullptr),
+            hipErrorInvalidDeviceFunction);
+  hipStream_t stream = nullptr;
+  hipGraph_t graph = nullptr;
+  EXPECT_HIP(api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  EXPECT_HIP(api.hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  EXPECT_HIP(api.hipModuleLaunchCooperativeKernel(function, 1, 1, 1, 64, 1, 1, 0, stream, arguments));
+  EXPECT_HIP(api.hipLaunchCooperativeKernel(&symbol, dim3(1), dim3(64), arguments, 0, stream));
+  EXPECT_HIP(api.hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, stream, arguments, nullptr));
+  EXPECT_HIP(api.hipStreamEndCapture(stream, &graph));
+  hipGraphNode_t nodes[3] = {};
+  std::size_t count = 3;
+  EXPECT_HIP(api.hipGraphGetNodes(graph, nodes, &count));
+  for (int i = 0; i < 3; ++i) {
+    hipKernelNodeAttrValue value{};
+    EXPECT_HIP(api.hipGraphKernelNodeGetAttribute(nodes[i], hipKernelNodeAttributeCooperative, &value));
+    EXPECT_EQ(value.cooperative, i < 2 ? 1 : 0);
+  }
+}
+
 TEST_F(ModuleTest, AHostFunctionStandsForItsKernel) {
   hipModule_t loaded = nullptr;
   hipFunction_t function = nullptr;

@@ -140,6 +140,8 @@ TEST_F(Modules, FunctionsVariablesAndLaunchesArePassedOn) {
          [&] { return hipFuncGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, function); });
   expect("cuLaunchKernel", {0x800, 1, 2, 3, 4, 5, 6, 7, at(kStream), at(params), 0},
          [&] { return hipModuleLaunchKernel(function, 1, 2, 3, 4, 5, 6, 7, kStream, params, nullptr); });
+  expect("cuLaunchCooperativeKernel", {0x800, 1, 2, 3, 4, 5, 6, 7, at(kStream), at(params)},
+         [&] { return hipModuleLaunchCooperativeKernel(function, 1, 2, 3, 4, 5, 6, 7, kStream, params); });
   std::array<void*, 5> extra{HIP_LAUNCH_PARAM_BUFFER_POINTER, params, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                              HIP_LAUNCH_PARAM_END};
   ASSERT_EQ(hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, kStream, nullptr, extra.data()), hipSuccess);
@@ -228,6 +230,9 @@ TEST_F(Kernels, AreLaunchedByTheirHostFunctions) {
   EXPECT_EQ(loaded(), hg::ptx_kernels());
   EXPECT_STREQ(reinterpret_cast<const char*>(last("cuModuleGetFunction").word(2)), "axpy_u64");
   expect("cuLaunchKernel", {kFunction, 1, 2, 3, 4, 5, 6, 7, at(kStream), at(params_), 0}, [&] { return launch(); });
+  expect("cuLaunchCooperativeKernel", {kFunction, 1, 2, 3, 4, 5, 6, 7, at(kStream), at(params_)}, [&] {
+    return hipLaunchCooperativeKernel(symbol(), hip_dim3{1, 2, 3}, hip_dim3{4, 5, 6}, params_, 7, kStream);
+  });
   __hipUnregisterFatBinary(std::exchange(handle_, nullptr));
   EXPECT_EQ(launch(), hipErrorInvalidDeviceFunction);
 }

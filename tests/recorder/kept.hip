@@ -222,7 +222,7 @@ void variables(hipStream_t stream, const char* path) {
   hipModule_t module = nullptr;
   size_t bytes = 0;
   HIP(hipModuleLoad(&module, path));
-  HIP(hipModuleGetGlobal(&address, &bytes, module, "hg_symbol1"));
+  for (int i = 0; i < 2; ++i) HIP(hipModuleGetGlobal(&address, &bytes, module, "hg_symbol1"));
   add<<<1, kCells, 0, stream>>>(static_cast<unsigned*>(address), others);
   HIP(hipStreamSynchronize(stream));
   read_back(address);

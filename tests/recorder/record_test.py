@@ -2,12 +2,13 @@
 """`hgcheck record` on an ordinary HIP program: the program notices nothing, what was recorded replays to the same
 bytes, and what could not be recorded is said.
 
-usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW CAPTURING KEPT RANKS
+usage: record_test.py HGCHECK RUN RUNTIME PROGRAM KERNELS OTHER_KERNELS BLUR ANEW CAPTURING KEPT RANKS TOGETHER FORKING
 
 RUN starts PROGRAM on the runtime of the folder RUNTIME; KERNELS is the project's code object, OTHER_KERNELS one that is
 not. BLUR is a program with kernels of its own, ANEW one that captures every step anew and updates from it,
 CAPTURING one whose threads do so at the same time, KEPT one with what is kept beside plain graphs,
-RANKS three with threads that share a device.
+RANKS three with threads that share a device, TOGETHER one with cooperative launches and with a variable of two threads,
+FORKING one that forks while its other threads call HIP, on a runtime of empty functions.
 """
 import collections
 import os
@@ -20,8 +21,8 @@ import sys
 import tempfile
 import unittest
 
-HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW, CAPTURING, KEPT, RANKS = (
-    str(pathlib.Path(path).resolve()) for path in sys.argv[1:12])
+HGCHECK, RUN, RUNTIME, PROGRAM, KERNELS, OTHER_KERNELS, BLUR, ANEW, CAPTURING, KEPT, RANKS, TOGETHER, FORKING = (
+    str(pathlib.Path(path).resolve()) for path in sys.argv[1:14])
 # Threads that copy while others destroy streams crash AMD's 7.2 by itself, in one run of eighty of this program, with a
 # recorder and without: docs/findings.md, copy-while-stream-destroyed.
 MODES = ["graph", "capture", "eager"] + (["threads"] if pathlib.Path(RUNTIME).name == "dropin" else [])
@@ -216,18 +217,45 @@ class Recorder(unittest.TestCase):
                 real = mode != "resources"
                 self.replays(self.program, "--subject", "rocm-soft@7.2:patch" if real else "model:patch")
 
-    def test_a_variable_that_the_program_registered_is_said_once_at_each_address(self):
+    def logs_of(self, *command):
+        """The logs of the processes of a command into which only the recorder is preloaded."""
         library = shutil.copy(pathlib.Path(HGCHECK).parent.with_name("lib") / "libhgrecorder.so", self.folder)
-        subprocess.run([RUN, "--agent", RUNTIME, KEPT, KERNELS, "variables"], timeout=PATIENCE, check=True,
-                       stdout=subprocess.DEVNULL, env={**os.environ, "LD_PRELOAD": library})
-        log, = self.folder.glob("log.*")
-        said = collections.Counter(re.findall(r"^variable (\S+ \S+ \S+ \S+ 0)$", log.read_text("latin-1"), re.M))
-        self.assertEqual((len(said), set(said.values())), (4, {1}), said)  # weights has two addresses
+        subprocess.run(command, timeout=PATIENCE, check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "LD_PRELOAD": library})
+        return [log.read_text("latin-1") for log in self.folder.glob("log.*")]
+
+    def test_a_variable_is_said_once_at_each_address(self):
+        log, = self.logs_of(RUN, "--agent", RUNTIME, KEPT, KERNELS, "variables")
+        said = collections.Counter(re.findall(r"^variable (\S+ \S+ \S+ \S+ \S+)$", log, re.M))
+        self.assertEqual((len(said), set(said.values())), (5, {1}), said)  # weights has two addresses
+
+    def test_a_thread_may_name_a_variable_while_it_captures(self):
+        done = self.record(RUN, "--agent", RUNTIME, TOGETHER, KERNELS, "variables")
+        self.assertIn("replayed on the model, all 2 reads hold the same bytes", done.stdout)
+        text = self.program.read_text(encoding="utf-8")
+        self.assertNotIn("not recorded", text)
+        self.assertRegex(text, r"\ncapture s1 mode=thread\non s1 memset [^\n]*\non s1 kernel [^\n]*\n"
+                               r"endcapture s1 g0\n")
+        self.replays(self.program, "--subject", "rocm-soft@7.2:patch")
+
+    def test_cooperative_launches_are_recorded(self):
+        done = self.record(RUN, "--agent", RUNTIME, TOGETHER, KERNELS, "cooperative")
+        self.assertIn("replayed on the model, all 2 reads hold the same bytes", done.stdout)
+        text = self.program.read_text(encoding="utf-8")
+        self.assertNotIn("not recorded", text)
+        self.assertRegex(text, r"\non s1 kernel inplace_u32 [^\n]*module=m0 cooperative\non s1 kernel [^\n]*by_symbol "
+                               r"cooperative\n[^$]*\ncapture s1 [^\n]*\non s1 kernel [^\n]* by_symbol cooperative\n")
+        self.replays(self.program, "--subject", "rocm-soft@7.2:patch")
+
+    def test_a_child_does_not_wait_for_locks_of_threads_that_it_does_not_have(self):
+        logs = self.logs_of(FORKING)
+        self.assertEqual(len(logs), 1 + 10)
+        self.assertEqual([log for log in logs if not re.search("^(@ [0-9a-f]+ )?work .* fill ", log, re.M)], [])
 
     def test_what_could_not_be_recorded_is_said_and_shows_in_the_bytes(self):
         done = self.record(*self.watched("pitched"), status=1)
-        self.assertIn("not recorded: hipModuleLaunchCooperativeKernel has no command (x1)", done.stderr)
-        self.assertIn("# not recorded: hipModuleLaunchCooperativeKernel has no command",
+        self.assertIn("not recorded: hipStreamWriteValue32 has no command (x1)", done.stderr)
+        self.assertIn("# not recorded: hipStreamWriteValue32 has no command",
                       self.program.read_text(encoding="utf-8"))
         self.assertRegex(done.stdout, r"other bytes: line \d+: 512 bytes from b2\+0")
 

@@ -55,6 +55,12 @@ TEST(Features, AKernelByItsSymbolCountsAsSuch) {
   EXPECT_FALSE(features_of(kernel).contains("kernel by symbol"));
 }
 
+TEST(Features, ACooperativeLaunchCountsAsSuch) {
+  const std::string kernel = "buffer b0 64\non s0 kernel inplace_u32 data=b0 n=1 k=1";
+  EXPECT_EQ(features_of(kernel + " cooperative").at("cooperative launch"), 1u);
+  EXPECT_FALSE(features_of(kernel).contains("cooperative launch"));
+}
+
 TEST(Features, PointersInsideOfStructsCountAsSuch) {
   const Features features =
       features_of("buffer b0 64\nkernel g0.n0 gather_struct p.out=b0+8 p.in=b0 p.n=1 p.flag=1 p.bias=2 tag=addr(b0)");

@@ -254,6 +254,37 @@ TEST_F(Interposing, TheValuesOfALaunchBySymbolReadPoisonAfterwards) {
   EXPECT_EQ(data, 0x1234u);
 }
 
+TEST_F(Interposing, TheValuesOfACooperativeLaunchReadPoisonAfterwards) {
+  static void** kept = nullptr;
+  static std::uint64_t seen = 0;
+  static const auto keep = [](void** values) {
+    seen = *static_cast<std::uint64_t*>(values[0]);
+    kept = values;
+    return hipSuccess;
+  };
+  inner.hipLaunchCooperativeKernel = [](const void*, dim3, dim3, void** values, unsigned, hipStream_t) {
+    return keep(values);
+  };
+  inner.hipModuleLaunchCooperativeKernel = [](hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                              unsigned, hipStream_t, void** values) { return keep(values); };
+  interposer.begin(inner, true);
+  char symbol = 0;
+  const auto function = static_cast<hipFunction_t>(static_cast<void*>(&symbol));
+  interposer.know_symbol(function, find_kernel("inplace_u32"));
+  std::uint64_t data = 0x1234;
+  std::uint32_t n = 5, k = 6;
+  void* values[] = {&data, &n, &k};
+  for (const bool by_symbol : {true, false}) {
+    seen = 0;
+    EXPECT_EQ(by_symbol ? table().hipLaunchCooperativeKernel(&symbol, dim3(1), dim3(64), values, 0, nullptr)
+                        : table().hipModuleLaunchCooperativeKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, values),
+              hipSuccess);
+    EXPECT_EQ(seen, 0x1234u);
+    EXPECT_TRUE(all_poison(static_cast<const void*>(kept), sizeof values));
+    EXPECT_EQ(data, 0x1234u);
+  }
+}
+
 TEST_F(Interposing, TheDependenciesOfANewNodeReadPoisonAfterwards) {
   const auto handle = [](std::uintptr_t value) { return reinterpret_cast<hipGraphNode_t>(value); };
   const hipGraphNode_t dependencies[] = {handle(1), handle(2)};

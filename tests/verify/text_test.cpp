@@ -215,6 +215,7 @@ constexpr std::string_view kEveryCommand[] = {
     "unload m0",
     "kernel g0.n0 count_only n=1 a=2 b=3 module=m1",
     "on s0 kernel count_only n=1 a=2 b=3 shared=8 by_symbol",
+    "on s0 kernel count_only n=1 a=2 b=3 cooperative",
     "on s0 memset dst=b0+0 value=1 element=1 width=4 wait",
     "sync s1 thread=1",
     "sync device thread=1",

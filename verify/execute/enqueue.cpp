@@ -30,9 +30,17 @@ struct Enqueuer {
     const hip::KernelParameters made(r, r.style);
     const hipKernelNodeParams& p = *made.get();
     void** arguments = r.slots.empty() ? nullptr : p.kernelParams;  // HIP needs no array without arguments
+    const auto* symbol = static_cast<const void*>(r.function);
+    const bool cooperative = r.attributes.cooperative.value_or(false);
+    if (cooperative && r.by_symbol)
+      return call("hipLaunchCooperativeKernel", api.hipLaunchCooperativeKernel, symbol, r.grid, r.block, arguments,
+                  r.shared_bytes, stream);
+    if (cooperative)
+      return call("hipModuleLaunchCooperativeKernel", api.hipModuleLaunchCooperativeKernel, r.function, r.grid.x,
+                  r.grid.y, r.grid.z, r.block.x, r.block.y, r.block.z, r.shared_bytes, stream, arguments);
     if (r.by_symbol)
-      return call("hipLaunchKernel", api.hipLaunchKernel, static_cast<const void*>(r.function), r.grid, r.block,
-                  arguments, std::size_t{r.shared_bytes}, stream);
+      return call("hipLaunchKernel", api.hipLaunchKernel, symbol, r.grid, r.block, arguments,
+                  std::size_t{r.shared_bytes}, stream);
     return call("hipModuleLaunchKernel", api.hipModuleLaunchKernel, r.function, r.grid.x, r.grid.y, r.grid.z, r.block.x,
                 r.block.y, r.block.z, r.shared_bytes, stream, arguments, p.extra);
   }

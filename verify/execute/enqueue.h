@@ -1,4 +1,5 @@
 // Enqueues the work of a node's record with HIP's stream functions: the stream runs the work, or its capture takes it.
+// A kernel whose attribute says so is launched cooperatively.
 //
 // An empty node, a child graph and the memory nodes have no such function: they are refused. An opaque record is
 // refused too: its owner enqueues the work that the record was made from.

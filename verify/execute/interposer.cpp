@@ -172,13 +172,31 @@ struct Copied<decltype(hipModuleLaunchKernel)> : std::true_type {
   }
 };
 
+// The values of a kernel that is named by its function or its symbol.
+void** pass_values(Interposer& self, const void* function, void** params) {
+  hipKernelNodeParams passed{};
+  passed.func = const_cast<void*>(function);
+  passed.kernelParams = params;
+  return pass_kernel(self, &passed)->kernelParams;
+}
+template <>
+struct Copied<decltype(hipModuleLaunchCooperativeKernel)> : std::true_type {
+  static void pass(Interposer& self, hipFunction_t function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, hipStream_t, void**& params) {
+    params = pass_values(self, function, params);
+  }
+};
 template <>
 struct Copied<decltype(hipLaunchKernel)> : std::true_type {
   static void pass(Interposer& self, const void* symbol, dim3, dim3, void**& params, std::size_t, hipStream_t) {
-    hipKernelNodeParams passed{};
-    passed.func = const_cast<void*>(symbol);
-    passed.kernelParams = params;
-    params = pass_kernel(self, &passed)->kernelParams;
+    params = pass_values(self, symbol, params);
+  }
+};
+// hipLaunchCooperativeKernel, whose name HIP's header gives to a template, too
+template <>
+struct Copied<hipError_t(const void*, dim3, dim3, void**, unsigned, hipStream_t)> : std::true_type {
+  static void pass(Interposer& self, const void* symbol, dim3, dim3, void**& params, unsigned, hipStream_t) {
+    params = pass_values(self, symbol, params);
   }
 };
 

@@ -329,7 +329,8 @@ std::string peer_call(const State& state, const CopyParams& p, const std::string
 }  // namespace
 
 std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State& state, const NodeParams& params,
-                                              const std::string& stream, bool wait) {
+                                              const StreamCall& how) {
+  const auto& [stream, thread, wait, cooperative] = how;
   NodeState node;
   node.params = params;
   const char* async = wait ? "" : "Async";
@@ -338,12 +339,13 @@ std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State&
   NodeCalls calls = calls_of(text, node, {});
   std::string call;
   if (const auto* kernel = std::get_if<KernelParams>(&params)) {
-    call = fmt::format("hipLaunchKernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", stream);
+    const char* together = cooperative ? "Cooperative" : "";
+    call = fmt::format("hipLaunch{}Kernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", together, stream);
     if (kernel->module)
       call = fmt::format(
-          "hipModuleLaunchKernel(static_cast<hipFunction_t>(p->func), p->gridDim.x, 1, 1, p->blockDim.x, 1, 1, 0, {}, "
-          "p->kernelParams, nullptr)",
-          stream);
+          "hipModuleLaunch{}Kernel(static_cast<hipFunction_t>(p->func), p->gridDim.x, 1, 1, p->blockDim.x, 1, 1, 0, "
+          "{}, p->kernelParams{})",
+          together, stream, cooperative ? "" : ", nullptr");
   } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
     const char* shape = copy->linear ? "" : "3D";
     call = fmt::format("hipMemcpy{}{}({}{})", copy->symbol != CopySymbol::kNone ? calls.suffix : shape, async,

@@ -41,10 +41,15 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls);
 // The device that has to be current while a node is added or set.
 [[nodiscard]] Id device_of_node(const State& state, const NodeParams& params);
 
-// The call that gives the node's work to a stream, and the lines that belong before it. `wait`: the call without Async,
-// which waits for the work.
+// How work is given to a stream.
+struct StreamCall {
+  std::string stream;        // an expression
+  Id thread = 0;             // of the host
+  bool wait = false;         // by the call without Async, which waits for the work
+  bool cooperative = false;  // a kernel, all of whose workgroups run at once
+};
+// The call that gives the node's work to a stream, and the lines that belong before it.
 [[nodiscard]] std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State& state,
-                                                            const NodeParams& params, const std::string& stream,
-                                                            bool wait);
+                                                            const NodeParams& params, const StreamCall& how);
 
 }  // namespace verify

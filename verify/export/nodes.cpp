@@ -105,11 +105,11 @@ void ReproducerNodes::set_there(const State& state, const NodeState& node, const
                    calls.suffix, exec, exec.empty() ? "" : ", ", handle, element, calls.parameters));
 }
 
-void ReproducerNodes::enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread,
-                              bool wait, const ExpectedStatus& expected) {
-  const auto [calls, call] = stream_call(text_, state, params, stream, wait);
+void ReproducerNodes::enqueue(const State& state, const NodeParams& params, const StreamCall& how,
+                              const ExpectedStatus& expected) {
+  const auto [calls, call] = stream_call(text_, state, params, how);
   for (const std::string& line : calls.before) text_.line(line);
-  text_.call(expected, text_.on_thread(thread, calls.whole(call)));
+  text_.call(expected, text_.on_thread(how.thread, calls.whole(call)));
 }
 
 void ReproducerNodes::declare(const GraphState& graph, const GraphNames& names) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "verify/export/names.h"
+#include "verify/export/node_calls.h"
 #include "verify/export/text.h"
 #include "verify/program/state.h"
 
@@ -22,9 +23,8 @@ class ReproducerNodes {
   // Sets a node, in an executable graph or (exec empty) in a graph.
   void set(const State& state, const NodeState& node, const std::string& exec, const std::string& handle,
            const ExpectedStatus& expected, NodeForm form = NodeForm::kTyped);
-  // Gives the work of such a node to a stream, from a thread of the host.
-  void enqueue(const State& state, const NodeParams& params, const std::string& stream, Id thread, bool wait,
-               const ExpectedStatus& expected);
+  // Gives the work of such a node to a stream.
+  void enqueue(const State& state, const NodeParams& params, const StreamCall& how, const ExpectedStatus& expected);
   // Sets the given attributes of all instances of a kernel node; `node` is its variable.
   void set_attributes(const NodeAttributes& attributes, const std::string& node, std::uint32_t fan,
                       const ExpectedStatus& expected);

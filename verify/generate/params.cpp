@@ -73,6 +73,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.anew = choices.percent(30);
   swarm.modules = choices.percent(10);
   swarm.by_symbol = choices.percent(25);
+  swarm.cooperative = swarm.by_symbol && choices.percent(40);
   constexpr std::uint64_t kMostStreams = 9;
   if (choices.percent(12)) swarm.most_streams = choices.between(swarm.most_streams + 1, kMostStreams);
   return swarm;

@@ -43,6 +43,7 @@ struct Swarm {
   bool anew = false;             // graphs are destroyed when they are instantiated, and recorded anew for each update
   bool modules = false;          // code that is loaded and unloaded
   bool by_symbol = false;        // kernels that are named by their host functions
+  bool cooperative = false;      // cooperative launches; both kinds of names come with them
   std::size_t most_streams = 4;  // that live at a time, the null stream counted
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);

@@ -149,6 +149,9 @@ bool StreamsDraft::work(Id stream) {
     Enqueue by_hand = placed;
     by_hand.by_hand = true;
     if (choices_.percent(15) && !state_.check(by_hand)) placed = by_hand;
+    Enqueue cooperative = placed;
+    cooperative.cooperative = true;
+    if (swarm_.cooperative && choices_.percent(50) && !state_.check(cooperative)) placed = cooperative;
     if (take(placed)) return true;
   }
   return false;

@@ -108,6 +108,8 @@ bool add_by_hand(Builder& builder, const EndCapture& end, const CaptureState& ca
     AddNode add{end.graph, node.id, node.params, {}, 1};
     for (const std::uint32_t index : node.after) add.after.push_back(nodes[index].id);
     if (!builder.put(std::move(add), origin)) return false;
+    const bool has_attributes = !(node.attributes == NodeAttributes{});
+    if (has_attributes && !builder.put(SetAttributes{end.graph, node.id, node.attributes}, origin)) return false;
   }
   return true;
 }
@@ -174,8 +176,9 @@ Observation in_terms_of(const Program& program, const StreamVariant& variant, co
   for (std::size_t i = 0; i < observed.statuses.size(); ++i) {
     const std::size_t step = original(i);
     if (step >= statuses.size()) continue;
-    // Where several steps replace one step, the first that failed gives the status.
-    if (met[step] == 0 || statuses[step].code == 0) statuses[step] = observed.statuses[i];
+    // Where several steps replace one step, the first that failed gives the status; without a failure, the first.
+    const bool first_failure = statuses[step].code == 0 && observed.statuses[i].code != 0;
+    if (met[step] == 0 || first_failure) statuses[step] = observed.statuses[i];
     met[step] = 1;
   }
   observed.statuses = std::move(statuses);

@@ -35,7 +35,8 @@ void export_command(Exporter& out, const Enqueue& c) {
   if (c.by_hand) return out.add_by_hand(c.stream);
   if (const std::string flaw = ReproducerNodes::stream_flaw_of(c.params); !flaw.empty()) return out.refuse(flaw);
   out.text().on_device(out.after().device_of_stream(c.stream), [&] {
-    out.nodes().enqueue(out.after(), c.params, stream_name(c.stream), c.thread, c.wait, out.expected());
+    out.nodes().enqueue(out.after(), c.params, {stream_name(c.stream), c.thread, c.wait, c.cooperative},
+                        out.expected());
   });
   out.captures().captured(out.before(), out.after(), c.stream);
 }

@@ -182,6 +182,23 @@ Reason check_by_hand(const State& state, const Enqueue& c) {
   return no_capture_by_hand(state, c.stream);
 }
 
+// One workgroup for each of the fewest compute units that a device of the project has: all of them run at once there.
+constexpr std::uint32_t kMaxCooperativeGrid = 8;
+
+Reason check_cooperative(const Enqueue& c) {
+  if (!c.cooperative) return {};
+  const auto* kernel = std::get_if<KernelParams>(&c.params);
+  if (kernel == nullptr) return "only kernels are launched cooperatively";
+  if (c.by_hand) return "no function adds a cooperative kernel as a node: add it, then set its attribute";
+  if (kernel->opaque) return "a launch whose attribute is known is not opaque";
+  if (kernel->style == ArgumentStyle::kExtra) return "a cooperative launch takes no packed arguments: style=params";
+  // Whether more workgroups fit is the device's to say; the launch of a recorded program fitted on its device.
+  if (kernel->kernel->object == nullptr && kernel->grid > kMaxCooperativeGrid)
+    return fmt::format("a cooperative launch has at most {} workgroups, so that they fit on every device",
+                       kMaxCooperativeGrid);
+  return {};
+}
+
 Reason check_peer_copy(const State& state, const Enqueue& c, const CopyParams& copy) {
   if (copy.peer == PeerCopy::kNone) return {};
   if (!copy.linear || copy.symbol != CopySymbol::kNone || copy.kind != CopyKind::kDeviceToDevice)
@@ -228,6 +245,7 @@ Reason check(const State& state, const Enqueue& c) {
   if (Reason reason = check_work(state, c)) return reason;
   if (Reason reason = check_waiting(c)) return reason;
   if (Reason reason = check_by_hand(state, c)) return reason;
+  if (Reason reason = check_cooperative(c)) return reason;
   if (Reason reason = check_memory_of_work(state, c)) return reason;
   return check_device_of_work(state, c);
 }
@@ -249,6 +267,8 @@ NodeParams captured_form(NodeParams params) {
 void capture_work(State& state, CaptureState& capture, const Enqueue& c) {
   NodeState& node = capture.graph.nodes.back();
   node.captured = !c.by_hand;
+  // CUDA, CUkernelNodeAttrValue: "Nonzero indicates a cooperative kernel (see cuLaunchCooperativeKernel)".
+  if (c.cooperative) node.attributes.cooperative = true;
   state.fill(node, captured_form(c.params));
   state.parts().memory.note_addresses(capture.graph, node);
   count_node(capture.graph, node);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hip/errors.h"
+#include "hip/kernel_attributes.h"
 #include "verify/execute/enqueue.h"
 #include "verify/execute/inspector.h"
 #include "verify/execute/records.h"
@@ -61,6 +62,19 @@ bool is_opaque(const NodeParams& params) {
   return kernel != nullptr && kernel->opaque;
 }
 
+// A cooperative launch is a kernel with that attribute, which the captured node has as well.
+hip::RecordedNode work_of(Run& run, const Enqueue& c) {
+  hip::RecordedNode work = run.records.make(plain(c.params));
+  if (c.cooperative) std::get<hip::KernelRecord>(work.record).attributes.cooperative = true;
+  return work;
+}
+
+// The function that the runtime lacks for the attribute of a captured node, or null.
+const char* missing_for_node(Run& run, const Enqueue& c) {
+  if (!c.cooperative || run.captures.of(c.stream) == nullptr) return nullptr;
+  return hip::missing_for_attributes(run.context.api, {.priority = {}, .cooperative = true, .window = {}});
+}
+
 hip::Status add_by_hand(Run& run, const Enqueue& c) {
   if (const char* function = missing_function(run.context.api, c.params)) return run.unsupported(function);
   hip::NodeExtras extras;
@@ -102,7 +116,8 @@ hip::Status run_command(Run& run, const Enqueue& c) {
   run.graph_memory.show_live();
   if (!run.has_stream(c.stream)) return missing_object();
   if (c.by_hand) return add_by_hand(run, c);
-  hip::RecordedNode eager = run.records.make(plain(c.params));
+  if (const char* function = missing_for_node(run, c)) return run.unsupported(function);
+  hip::RecordedNode eager = work_of(run, c);
   if (run.captures.of(c.stream) != nullptr) eager = run.strategy.as_added(run.context, {}, std::move(eager));
   const std::optional<CopyOfPeers> peers = peers_of(run, c.params, eager.record);
   EnqueueResult result;

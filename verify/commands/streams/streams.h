@@ -43,8 +43,9 @@ struct Enqueue {
   Id stream = 0;
   NodeParams params;
   Id thread = 0;
-  bool wait = false;     // through the call that returns when the work is done
-  bool by_hand = false;  // as a node that is added to the graph that the stream captures into
+  bool wait = false;         // through the call that returns when the work is done
+  bool by_hand = false;      // as a node that is added to the graph that the stream captures into
+  bool cooperative = false;  // a kernel, all of whose workgroups run at once
   static constexpr auto spec() {
     return describe_command(
         "on",
@@ -54,14 +55,16 @@ struct Enqueue {
         "stand only on a stream that captures: `hipEventRecordWithFlags` and `hipStreamWaitEvent` with the "
         "flags `hipEventRecordExternal` and `hipEventWaitExternal`. `wait` takes the calls without `Async`, of "
         "the null stream: `hipMemcpy`, `hipMemcpy3D`, `hipMemset`; for a linear copy of another stream "
-        "`hipMemcpyWithStream`. `by_hand` adds a node to the graph that the stream captures into, as frameworks "
-        "do: `hipStreamGetCaptureInfo_v2`, `hipGraphAdd*Node` behind the stream's dependencies, and "
-        "`hipStreamUpdateCaptureDependencies`, so that the stream's next node comes behind it. It adds `empty` "
-        "and `child`, too.",
+        "`hipMemcpyWithStream`. `by_hand` adds a node to the graph that the stream captures into: "
+        "`hipStreamGetCaptureInfo_v2`, `hipGraphAdd*Node` behind the stream's dependencies, and "
+        "`hipStreamUpdateCaptureDependencies`. It adds `empty` and `child`, too. `cooperative` launches a kernel by "
+        "`hipModuleLaunchCooperativeKernel` or, `by_symbol`, `hipLaunchCooperativeKernel`; its node has the "
+        "attribute.",
         kDrawnByHand, kDescribedByHand, NameField{&Enqueue::stream, 's', meets("give work to", Leaves::kNothing)},
         field::params(&Enqueue::params), field::thread_key(&Enqueue::thread),
         FlagKey{"wait", &Enqueue::wait, "host waits"},
-        FlagKey{"by_hand", &Enqueue::by_hand, "node by hand in a capture"});
+        FlagKey{"by_hand", &Enqueue::by_hand, "node by hand in a capture"},
+        FlagKey{"cooperative", &Enqueue::cooperative, "cooperative launch"});
   }
   bool operator==(const Enqueue&) const = default;
 };
