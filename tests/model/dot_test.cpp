@@ -36,8 +36,8 @@ TEST(Dot, NodesOfEventsNameTheEventWhereTheFlagAsksForIt) {
   Runtime runtime;
   Graph& graph = runtime.create_graph();
   Node* node = nullptr;
-  ASSERT_EQ(graph.add(EventRecordParams{runtime.create_event().id()}, {}, &node), Status::kSuccess);
-  ASSERT_EQ(graph.add(EventWaitParams{runtime.create_event().id()}, {}, &node), Status::kSuccess);
+  ASSERT_EQ(graph.add(EventRecordParams{runtime.create_event({}).id()}, {}, &node), Status::kSuccess);
+  ASSERT_EQ(graph.add(EventWaitParams{runtime.create_event({}).id()}, {}, &node), Status::kSuccess);
   EXPECT_EQ(count(to_dot(graph, kDotMemsetParams), "\\nevent "), 0u);
   EXPECT_EQ(count(to_dot(graph, kDotEventParams), "\\nevent "), 2u);
   EXPECT_EQ(count(to_dot(graph, kDotVerbose), "\\nevent "), 2u);
