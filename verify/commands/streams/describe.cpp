@@ -14,6 +14,7 @@ bool describe_events(EventEmitter& out, const Enqueue& c) {
   out.stream(c.stream);
   out.set(k_host_waits, c.wait);
   if (c.cooperative) out.set(k_cooperative, true);
+  if (const auto* kernel = std::get_if<KernelParams>(&c.params)) out.set(k_by_symbol, kernel->by_symbol);
   if (const auto* copy = std::get_if<CopyParams>(&c.params)) {
     const auto away = [&, own = out.state.device_of_stream(c.stream)](const CopyEnd& end) {
       return on_device(out.state, end) && device_of(out.state, end.ref) != own;
