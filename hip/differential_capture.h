@@ -25,8 +25,8 @@
 //   - so is the low half of an address with a smaller scalar behind it that equals the high half in all captures;
 //     shadows that differ in their high halves tell the two apart;
 //   - an address of an earlier capture in a struct by value is taken for a number;
-//   - AMD's 7.2 does not report that a kernel was launched cooperatively (its getter answers 0; 6.4 does not capture
-//     such launches): where it matters, leave that kernel out of `layouts`;
+//   - AMD's 7.2 and 6.4 do not report that a kernel was launched cooperatively (their getter answers 0; 6.4 does not
+//     capture hipModuleLaunchCooperativeKernel): where it matters, leave that kernel out of `layouts`;
 //   - a choice that a library makes by alignment or overlap of buffers shows only in a capture at such addresses
 //     (does_as_known), and a choice by sizes or by data shows in no capture.
 //

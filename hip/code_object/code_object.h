@@ -4,8 +4,8 @@
 // AMD's loader would. The bytes may be hostile: every error names the fault and its place; no function crashes, reads
 // outside of the span, recurses or allocates without a bound (the bounds are below).
 //
-// Not checked, because no user here relies on it: the instructions, kernel descriptors, symbols and relocations of the
-// code object; that a kernel's symbol exists; metadata older than code object version 3 (a different note, refused).
+// Not checked, because no user here relies on it: the instructions, kernel descriptors and relocations of the code
+// object; that a kernel's symbol exists; metadata older than code object version 3 (a different note, refused).
 #pragma once
 
 #include <cstddef>
@@ -32,6 +32,7 @@ inline constexpr std::size_t kMaxNameBytes = 65536;  // mangled names of templat
 inline constexpr std::uint32_t kMaxKernargBytes = 1 << 16;
 inline constexpr std::uint32_t kMaxKernargAlign = 4096;
 inline constexpr std::size_t kMaxBundleEntries = 1024;
+inline constexpr std::size_t kMaxSymbols = std::size_t{1} << 20;  // of all symbol tables together
 
 enum class ArgumentKind : std::uint8_t {
   kPointer,  // global_buffer: a device address
@@ -62,8 +63,8 @@ struct KernelMetadata {
 // The kernels of a code object, in the order of its metadata.
 [[nodiscard]] Result<std::vector<KernelMetadata>> read_kernels(std::span<const std::byte> elf);
 
-// Whether the code object has variables of device code, by its symbol tables: __device__ and __constant__ ones. False
-// for bytes that are no ELF code object.
+// Whether the code object has variables of device code, __device__ or __constant__ ones, by its symbol tables. False
+// for bytes that are no ELF code object; true, as the careful answer, for more than kMaxSymbols symbols.
 [[nodiscard]] bool has_variables(std::span<const std::byte> elf);
 
 // The ELF code object for `processor` ("gfx942") in an image: the image itself, or the entry of a clang offload bundle

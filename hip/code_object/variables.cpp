@@ -15,10 +15,10 @@ bool holds(std::span<const std::byte> bytes, const Elf64_Shdr& section) {
   return section.sh_type != SHT_NOBITS && inside(section.sh_offset, section.sh_size, bytes.size());
 }
 
-// The text at `offset` of a table of strings; empty if it does not end inside of the table.
+// The text at `offset` of a table of strings; empty if it does not end inside of the table, or is too long.
 std::string_view name_at(std::span<const std::byte> strings, std::size_t offset) {
   if (offset >= strings.size()) return {};
-  const auto rest = strings.subspan(offset);
+  const auto rest = strings.subspan(offset).first(std::min(strings.size() - offset, kMaxNameBytes));
   const auto end = std::ranges::find(rest, std::byte{0});
   if (end == rest.end()) return {};
   return {reinterpret_cast<const char*>(rest.data()), static_cast<std::size_t>(end - rest.begin())};
@@ -40,6 +40,7 @@ bool has_variables(std::span<const std::byte> elf) {
     const bool constant = (section_of(symbol.st_shndx).sh_flags & SHF_WRITE) == 0;
     return !(constant && ELF64_ST_BIND(symbol.st_info) == STB_LOCAL);
   };
+  std::size_t symbols = 0;
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
     const Elf64_Shdr table = section_of(i);
     if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) continue;
@@ -48,6 +49,7 @@ bool has_variables(std::span<const std::byte> elf) {
     if (!holds(elf, text)) continue;
     const std::span<const std::byte> strings = elf.subspan(text.sh_offset, text.sh_size);
     for (std::size_t k = 0; k < table.sh_size / sizeof(Elf64_Sym); ++k) {
+      if (++symbols > kMaxSymbols) return true;
       if (is_variable(read_entry<Elf64_Sym>(elf, table.sh_offset, k), strings)) return true;
     }
   }

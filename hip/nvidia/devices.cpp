@@ -1,6 +1,7 @@
 // Devices: choosing them, their limits, access between them. Attributes and properties: device_properties.cpp.
 #include "hip/nvidia/cuda.h"
 #include "hip/nvidia/errors.h"
+#include "hip/nvidia/symbols.h"
 
 using nvidia::answer;
 using nvidia::cuda;
@@ -33,6 +34,8 @@ hipError_t hipDeviceSynchronize() {
   return answer(cuda().cudaDeviceSynchronize());
 }
 hipError_t hipDeviceReset() {
+  int device = 0;
+  if (cuda().cudaGetDevice(&device) == cudaSuccess) nvidia::forget_modules(device);
   return answer(cuda().cudaDeviceReset());
 }
 hipError_t hipGetDeviceFlags(unsigned* flags) {

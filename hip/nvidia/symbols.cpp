@@ -2,6 +2,8 @@
 // variables.
 #include "hip/nvidia/symbols.h"
 
+#include <algorithm>
+#include <climits>
 #include <map>
 #include <string>
 #include <utility>
@@ -48,7 +50,7 @@ Registry& registry() {
 }
 
 // Allows the thread the calls that a capture prohibits (CUDA, cudaThreadExchangeStreamCaptureMode). The first query of
-// a variable may load a module in the middle of a capture, and loading is no work of the capture.
+// a variable or a kernel may load a module in the middle of a capture, and loading is no work of the capture.
 class RelaxedCapture {
  public:
   RelaxedCapture() { static_cast<void>(cuda().cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -144,10 +146,30 @@ void* as_registered(CUfunction function) {
   return found == all.host_functions.end() ? function : const_cast<void*>(found->second);
 }
 
+static bool is_registered(const void* host_function) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  return all.kernels.contains(host_function);
+}
+
 CUfunction function_of(void* kernel) {
+  if (!is_registered(kernel)) return static_cast<CUfunction>(kernel);
   CUfunction function = nullptr;
-  const hipError_t code = find_kernel(kernel, function);
-  return code == hipErrorInvalidDeviceFunction ? static_cast<CUfunction>(kernel) : function;
+  static_cast<void>(find_kernel(kernel, function));
+  return function;
+}
+
+void forget_modules(int device) {
+  Registry& all = registry();
+  const sync::LockGuard lock(all.mutex);
+  for (auto& [handle, code] : all.codes) code.modules.erase(device);
+  for (auto& [symbol, variable] : all.variables) variable.places.erase(device);
+  for (auto& [host_function, kernel] : all.kernels) {
+    const auto function = kernel.functions.find(device);
+    if (function == kernel.functions.end()) continue;
+    all.host_functions.erase(function->second);
+    kernel.functions.erase(function);
+  }
 }
 
 hipError_t find_in_variable(Side side, const void* symbol, std::size_t size, std::size_t offset, hipMemcpyKind kind,
@@ -222,8 +244,8 @@ hipError_t hipLaunchKernel(const void* host_function, hip_dim3 grid, hip_dim3 bl
   CUfunction function = nullptr;
   if (const hipError_t code = find_kernel(host_function, function); code != hipSuccess) return refuse(code);
   return answer(cuda_with_context().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                                   static_cast<unsigned>(shared_bytes), to_cuda(stream), params,
-                                                   nullptr));
+                                                   static_cast<unsigned>(std::min<size_t>(shared_bytes, UINT_MAX)),
+                                                   to_cuda(stream), params, nullptr));
 }
 hipError_t hipLaunchCooperativeKernel(const void* host_function, hip_dim3 grid, hip_dim3 block, void** params,
                                       unsigned shared_bytes, hipStream_t stream) {

@@ -3,7 +3,8 @@
 //
 // CUDA's runtime knows such symbols only from code that nvcc registered, so they are looked up here: the code of the
 // registration (this project's kernels; see code_objects.h) is loaded as a module for each device that asks, and the
-// variable or the kernel is found in it by name. Modules stay loaded for good, as registered code does.
+// variable or the kernel is found in it by name. Modules stay loaded until the device is reset, as registered code
+// does.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,9 @@ struct DeviceVariable {
 // and so CUDA's to refuse, where a registered kernel cannot be found on the current device. And the way back.
 [[nodiscard]] CUfunction function_of(void* kernel);
 [[nodiscard]] void* as_registered(CUfunction function);
+
+// The device is about to be reset, and modules end with its context.
+void forget_modules(int device);
 
 // Which end of a copy the variable is.
 enum class Side { kTo, kFrom };

@@ -78,7 +78,8 @@ thread_local std::pair<const void*, Range> last_ended;
 void hold_host_memory() {
   ranges().mutex.lock();
 }
-void let_go_of_host_memory() {
+void let_go_of_host_memory(bool in_child) {
+  if (in_child) ranges().by_address.clear();
   ranges().mutex.unlock();
 }
 

@@ -11,9 +11,10 @@
 
 namespace hip::recorder {
 
-// Holds the lock of this file while the process forks; see recorder.cpp.
+// Holds the lock of this file while the process forks; see recorder.cpp. A child has no ranges: runtimes do not let it
+// have the memory that they allocated (madvise, MADV_DONTFORK).
 void hold_host_memory();
-void let_go_of_host_memory();
+void let_go_of_host_memory(bool in_child);
 
 void host_range_begins(const void* address, std::size_t bytes);
 void host_range_ends(const void* address);

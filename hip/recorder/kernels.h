@@ -25,7 +25,7 @@ void function_registered(void** handle, const void* host_function, const char* n
 
 void variable_registered(void** handle, const void* symbol, const char* name, std::size_t bytes);
 // Log that a variable of a module, or a registered one, is at this address: "variable ADDRESS BYTES NAME CODE_OBJECT
-// MODULE", once for each address: a thread that names it again does not make it.
+// MODULE", once for each address, so that the thread that named the variable first is its maker.
 void variable_found(const void* address, std::size_t bytes, hipModule_t module, const char* name);
 void symbol_found(const void* address, const void* symbol);
 // Where a copy to or from a symbol begins. The log names the variable by its host symbol.

@@ -16,13 +16,20 @@ namespace hip::recorder {
 
 namespace {
 
-std::string folder() {
+std::string folder_of_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&keep_file), &info) == 0 || info.dli_fname == nullptr) return ".";
   const std::string path = info.dli_fname;
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
+const std::string& folder() {
+  static const std::string& found = *new std::string(folder_of_library());
+  return found;
+}
+// Looked up while the library is loaded: dladdr() takes the loader's lock, under which another thread may wait for a
+// lock of the recorder, so it must not be called under one.
+[[maybe_unused]] const std::string& found_early = folder();
 
 constexpr std::size_t kChunkBytes = std::size_t{16} << 20;
 

@@ -135,7 +135,7 @@ void before_fork() {
 }
 void after_fork(bool in_child) {
   let_go_of_log(in_child);
-  let_go_of_host_memory();
+  let_go_of_host_memory(in_child);
   let_go_of_kernels();
 }
 [[maybe_unused]] const bool forks_are_watched =

@@ -6,9 +6,6 @@
 namespace model::abi {
 namespace {
 
-constexpr int kMaxBlock = 1024;
-constexpr std::size_t kSharedOfUnit = 64 * 1024;
-
 Status attribute(const Kernel& kernel, hipFunction_attribute which, int* value) {
   switch (which) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:

@@ -168,12 +168,23 @@ Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra
   return Status::kSuccess;
 }
 
-bool runs_at_once(const LaunchShape& shape) {
-  constexpr std::uint64_t kResidentWaves = 304 * 32, kWaveItems = 64;
+int active_blocks(const Kernel& kernel, int block, std::size_t dynamic_shared) {
+  constexpr int kWavesOfUnit = 32, kLanesOfWave = 64;
+  const int waves = (block + kLanesOfWave - 1) / kLanesOfWave;
+  const std::size_t shared = kernel.resources.shared_bytes + dynamic_shared;
+  const std::size_t by_shared = shared == 0 ? kWavesOfUnit : kSharedOfUnit / shared;
+  return static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(kWavesOfUnit / waves), by_shared));
+}
+
+bool runs_at_once(const Kernel& kernel, const LaunchShape& shape) {
   if (!shape.cooperative) return true;
-  const std::uint64_t items = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
-  const std::uint64_t workgroups = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
-  return workgroups * ((items + kWaveItems - 1) / kWaveItems) <= kResidentWaves;
+  const std::uint64_t plane = std::uint64_t{shape.block.x} * shape.block.y;
+  if (plane == 0 || plane > kMaxBlock || shape.block.z == 0 || plane * shape.block.z > kMaxBlock) return true;
+  const int block = static_cast<int>(plane * shape.block.z);
+  const auto most =
+      static_cast<std::uint64_t>(kUnits) * static_cast<std::uint64_t>(active_blocks(kernel, block, shape.shared_bytes));
+  const std::uint64_t row = std::uint64_t{shape.grid.x} * shape.grid.y;
+  return row <= most && row * shape.grid.z <= most;
 }
 
 // `function` is a handle of a module's kernel, or the host function that stands for a kernel of the program's own code.

@@ -23,8 +23,14 @@ inline constexpr std::size_t kMaxExtraEntries = 16;
 // Packs the arguments: exactly one of kernel_params and extra, unless the kernel has no arguments.
 [[nodiscard]] Status pack(const Kernel& kernel, void* const* kernel_params, void* const* extra,
                           std::vector<std::byte>* out);
-// Whether all workgroups of a cooperative launch fit on the modelled device at once. Other launches may be of any size.
-[[nodiscard]] bool runs_at_once(const LaunchShape& shape);
+// The modelled device is an MI300X: 304 compute units of 4 SIMDs with 8 waves each and 64 KiB of LDS.
+inline constexpr int kUnits = 304, kMaxBlock = 1024;
+inline constexpr std::size_t kSharedOfUnit = 64 * 1024;
+// Workgroups of `block` work items, 1 to kMaxBlock, that one compute unit holds. Registers are not counted.
+[[nodiscard]] int active_blocks(const Kernel& kernel, int block, std::size_t dynamic_shared);
+// Whether all workgroups of a cooperative launch fit on the device at once. Other launches may be of any size, and a
+// block of an invalid size is refused by others.
+[[nodiscard]] bool runs_at_once(const Kernel& kernel, const LaunchShape& shape);
 [[nodiscard]] Status from_hip(State& state, const hipKernelNodeParams* params, KernelParams* out);
 // Memory that the result points at belongs to the node, until its parameters change or it dies.
 [[nodiscard]] hipKernelNodeParams to_hip(const State& state, Node& node);

@@ -45,7 +45,7 @@ struct Launch {
 };
 
 Status launch(State& state, const Function& function, Stream& stream, const Launch& what) {
-  if (!runs_at_once(what.shape)) return Status::kCooperativeLaunchTooLarge;
+  if (!runs_at_once(*function.kernel()->kernel, what.shape)) return Status::kCooperativeLaunchTooLarge;
   KernelParams kernel;
   kernel.function = function.kernel();
   kernel.shape = what.shape;

@@ -50,7 +50,7 @@ Status launch(State& state, const Function& function, Stream& stream, const Shap
                   {block.x, block.y, block.z},
                   static_cast<std::uint32_t>(std::min<std::size_t>(shared_bytes, UINT32_MAX)),
                   cooperative};
-  if (!runs_at_once(kernel.shape)) return Status::kCooperativeLaunchTooLarge;
+  if (!runs_at_once(*function.kernel()->kernel, kernel.shape)) return Status::kCooperativeLaunchTooLarge;
   const Status packed = pack(*function.kernel()->kernel, params, extra, &kernel.arguments);
   return packed != Status::kSuccess ? packed : state.runtime.enqueue(stream, std::move(kernel));
 }

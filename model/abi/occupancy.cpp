@@ -1,22 +1,10 @@
 // How many workgroups of a kernel run at once, libhgmodel.so only. Sources: HIP's header; catch/unit/occupancy.
-// The device is an MI300X: 304 compute units of 4 SIMDs with 8 waves each and 64 KiB of LDS. Registers are not counted.
 #include <algorithm>
 
 #include "model/abi/convert.h"
 
 namespace model::abi {
 namespace {
-
-constexpr int kWavesOfUnit = 32, kLanesOfWave = 64, kUnits = 304, kMaxBlock = 1024;
-constexpr std::size_t kSharedOfUnit = 64 * 1024;
-
-// Workgroups of `block` work items that one compute unit holds.
-int active_blocks(const Kernel& kernel, int block, std::size_t dynamic_shared) {
-  const int waves = (block + kLanesOfWave - 1) / kLanesOfWave;
-  const std::size_t shared = kernel.resources.shared_bytes + dynamic_shared;
-  const std::size_t by_shared = shared == 0 ? kWavesOfUnit : kSharedOfUnit / shared;
-  return static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(kWavesOfUnit / waves), by_shared));
-}
 
 Status occupancy(State& state, int* blocks, const void* function, int block, std::size_t dynamic_shared) {
   if (blocks == nullptr || block <= 0 || block > kMaxBlock) return Status::kInvalidValue;

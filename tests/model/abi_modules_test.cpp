@@ -85,8 +85,17 @@ TEST_F(ModuleTest, ACooperativeLaunchRunsIfAllItsWorkgroupsFitAndItsNodeHasTheAt
   const std::uint32_t first = word(data);
   EXPECT_HIP(api.hipLaunchCooperativeKernel(&symbol, dim3(304, 1, 2), dim3(1024), arguments, 0, nullptr));
   EXPECT_NE(word(data), first);
-  EXPECT_EQ(api.hipModuleLaunchCooperativeKernel(function, 304, 1, 2, 1024, 1, 2, 0, nullptr, arguments),
+  EXPECT_EQ(api.hipModuleLaunchCooperativeKernel(function, 304, 1, 3, 1024, 1, 1, 0, nullptr, arguments),
             hipErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(api.hipModuleLaunchCooperativeKernel(function, 1U << 31, 1U << 31, 4, 1, 1, 1, 0, nullptr, arguments),
+            hipErrorCooperativeLaunchTooLarge)
+      << "the product of the sizes is 0 in 64 bits";
+  EXPECT_EQ(api.hipModuleLaunchCooperativeKernel(function, 305, 1, 1, 64, 1, 1, 64 * 1024, nullptr, arguments),
+            hipErrorCooperativeLaunchTooLarge)
+      << "a unit has shared memory for one";
+  EXPECT_EQ(api.hipModuleLaunchCooperativeKernel(function, 609, 1, 1, 704, 1, 1, 0, nullptr, arguments),
+            hipErrorCooperativeLaunchTooLarge)
+      << "a unit has 32 waves, and a workgroup 11";
   EXPECT_EQ(api.hipLaunchCooperativeKernel(&symbol, dim3(609), dim3(1024), arguments, 0, nullptr),
             hipErrorCooperativeLaunchTooLarge);
   EXPECT_EQ(api.hipLaunchCooperativeKernel(&first, dim3(1), dim3(64), arguments, 0, nullptr),

@@ -262,6 +262,32 @@ TEST_F(Kernels, AreTheFunctionsOfNodesWhichAreReadAsTheyWereGiven) {
   EXPECT_EQ(at(params.func), 0x900U) << "a module's function stays so";
 }
 
+TEST_F(Kernels, OfAnotherNameThanTheCodesAreNoFunctionsForNodes) {
+  register_kernel(own_code());
+  cuda().answers["cuModuleGetFunction"] = CUDA_ERROR_NOT_FOUND;
+  EXPECT_EQ(launch(), hipErrorInvalidDeviceFunction);
+  hipKernelNodeParams params{};
+  params.func = symbol();
+  static_cast<void>(hipGraphAddKernelNode(&node_, kGraph, nullptr, 0, &params));
+  EXPECT_EQ(last("cuGraphAddKernelNode").pointee<CUDA_KERNEL_NODE_PARAMS>(4).func, nullptr);
+}
+
+TEST_F(Kernels, AreLookedUpAgainBehindAReset) {
+  register_kernel(own_code());
+  ASSERT_EQ(launch(), hipSuccess);
+  ASSERT_EQ(hipDeviceReset(), hipSuccess);
+  cuda().give("cuModuleGetFunction", 0, handle<CUfunction>(0x900));
+  EXPECT_EQ(launch(), hipSuccess);
+  EXPECT_EQ(last("cuLaunchKernel").word(0), 0x900U);
+}
+
+TEST_F(Kernels, MoreSharedMemoryThanCudaCanBeAskedForIsNotAskedForInPart) {
+  register_kernel(own_code());
+  const std::size_t much = (std::size_t{1} << 32) + 7;
+  static_cast<void>(hipLaunchKernel(symbol(), hip_dim3{1, 1, 1}, hip_dim3{1, 1, 1}, params_, much, kStream));
+  EXPECT_EQ(last("cuLaunchKernel").word(7), UINT_MAX);
+}
+
 TEST_F(Variables, CopiesGoToTheirPlacesAndNotBeyondTheirEnds) {
   register_code(own_code());
   char bytes[16] = {};

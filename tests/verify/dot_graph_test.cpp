@@ -40,7 +40,8 @@ TEST(DotGraph, SubgraphsNestUpToABound) {
 }
 
 TEST(DotGraph, ANodeWhoseNameBeginsWithAWordOfTheLanguageIsANode) {
-  for (const char* text : {"digraph { subgraph_1 -> b }", "digraph { \"subgraph\" -> b }"}) {
+  for (const char* text :
+       {"digraph { subgraph_1 -> b }", "digraph { \"subgraph\" -> b }", "digraph { \"node\" -> b }"}) {
     const std::optional<DotGraph> graph = read_dot(text);
     ASSERT_TRUE(graph.has_value()) << text;
     EXPECT_EQ(graph->nodes.size(), 2u) << text;

@@ -96,7 +96,7 @@ TEST(GraphOps, FlagsThatAreIgnoredAreFound) {
   EXPECT_TRUE(in_agreement(bench.judge.judge(program_of(three("dot g0 flags=host")), {})));
   const Judgement judgement = bench.judge.judge(program_of(three("dot g0 flags=kernel,memcpy,memset")), {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kDiverge) << described(judgement);
-  const std::string events = "event v0\ngraph g0\neventrecord g0.n0 v0\neventwait g0.n1 v0 after=n0\n";
+  const std::string events = "event v0\nevent v1\ngraph g0\neventrecord g0.n0 v0\neventwait g0.n1 v1 after=n0\n";
   EXPECT_EQ(last_status(events + "dot g0 flags=event").seen, "2 nodes, 1 edges");
   const Judgement without = bench.judge.judge(program_of(events + "dot g0 flags=event"), {});
   EXPECT_EQ(without.verdict, VerdictKind::kDiverge) << described(without);

@@ -179,12 +179,16 @@ hipError_t OpenScene::in_a_capture(const std::function<hipError_t()>& call) {
   must(api.hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
   must(copy(kBefore));
   const hipError_t status = call();
+  last_error_ = api.hipGetLastError();
   if (copy(kBehind) != hipSuccess) note_wrong("a capture that takes no work after it");
   hipGraph_t captured = nullptr;
   if (const hipError_t ended = api.hipStreamEndCapture(stream, &captured); ended != hipSuccess)
     note_wrong("a capture that ends with " + hip::status_name(ended));
   if (status != hipSuccess && captured != nullptr && Snapshot::nodes_of(api, captured).size() != 2)
     note_wrong("a capture whose nodes are not those of the other work");
+  if (status != hipSuccess) {
+    if (const std::string place = changed(false); !place.empty()) note_wrong("a refusal that changed " + place);
+  }
   if (captured != nullptr) graphs_.push_back(captured);
   graph = captured;
   before_.emplace(look());
@@ -253,7 +257,7 @@ std::string OpenScene::bytes_wrong(bool succeeded) {
 }
 
 std::string OpenScene::judge(hipError_t status, std::span<const hipError_t> codes) {
-  const hipError_t last = api.hipGetLastError();
+  const hipError_t last = last_error_.value_or(api.hipGetLastError());
   if (!wrong_.empty()) return hip::status_name(status) + ", and " + wrong_;
   const bool succeeded = status == hipSuccess;
   if (!succeeded && std::ranges::find(codes, status) == codes.end()) return "refused with " + hip::status_name(status);

@@ -125,7 +125,8 @@ class OpenScene {
   void* memory_ = nullptr;
   Effect effect_ = Effect::kExec;
   std::optional<Snapshot> before_, others_before_;
-  std::string wrong_;  // the first thing that went wrong before the call was made, or in its capture
+  std::optional<hipError_t> last_error_;  // behind a call in a capture
+  std::string wrong_;                     // the first thing that went wrong before the call was made, or in its capture
   hipError_t prepared_ = hipSuccess;
   bool lacking_ = false;
   std::vector<hipGraph_t> graphs_;

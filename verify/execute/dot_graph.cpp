@@ -85,7 +85,7 @@ class DotReader {
     }
     if (take("=")) {
       name();
-    } else if (first == "graph" || first == "node" || first == "edge") {
+    } else if (!quoted_first && (first == "graph" || first == "node" || first == "edge")) {
       attributes();
     } else {
       nodes(first);

@@ -340,11 +340,12 @@ std::pair<NodeCalls, std::string> stream_call(ReproducerText& text, const State&
   std::string call;
   if (const auto* kernel = std::get_if<KernelParams>(&params)) {
     const char* together = cooperative ? "Cooperative" : "";
-    call = fmt::format("hipLaunch{}Kernel(p->func, p->gridDim, p->blockDim, p->kernelParams, 0, {})", together, stream);
+    call = fmt::format("hipLaunch{}Kernel(p->func, p->gridDim, p->blockDim, p->kernelParams, p->sharedMemBytes, {})",
+                       together, stream);
     if (kernel->module)
       call = fmt::format(
-          "hipModuleLaunch{}Kernel(static_cast<hipFunction_t>(p->func), p->gridDim.x, 1, 1, p->blockDim.x, 1, 1, 0, "
-          "{}, p->kernelParams{})",
+          "hipModuleLaunch{}Kernel(static_cast<hipFunction_t>(p->func), p->gridDim.x, 1, 1, p->blockDim.x, 1, 1, "
+          "p->sharedMemBytes, {}, p->kernelParams{})",
           together, stream, cooperative ? "" : ", nullptr");
   } else if (const auto* copy = std::get_if<CopyParams>(&params)) {
     const char* shape = copy->linear ? "" : "3D";

@@ -64,8 +64,13 @@ struct EagerNodes {
       // An event node orders other launches too, which eager work in one stream does not.
       if (is_event_node(node.params)) return false;
       if (thawed(node.params)) return false;
+      // The project's kernels do not wait for all workgroups; kernels of others may.
+      const auto* kernel = std::get_if<KernelParams>(&node.params);
+      const bool may_wait = kernel != nullptr && kernel->kernel->object != nullptr;
       for (std::uint32_t k = 0; k < node.fan; ++k) {
-        if (!builder.put(Enqueue{stream, fan_instance(node.params, k), 0}, origin)) return false;
+        Enqueue work{stream, fan_instance(node.params, k), 0};
+        work.cooperative = may_wait && node.attributes.cooperative.value_or(false);
+        if (!builder.put(std::move(work), origin)) return false;
       }
     }
     return true;

@@ -120,6 +120,8 @@ std::optional<Program> with_built(const Program& program, std::size_t at) {
     AddNode add{end.graph, node.id, node.params, {}, node.fan};
     for (const std::uint32_t index : node.after) add.after.push_back(graph->nodes[index].id);
     built.steps.push_back({add, 1, 0, in});
+    if (!(node.attributes == NodeAttributes{}))
+      built.steps.push_back({SetAttributes{end.graph, node.id, node.attributes}, 1, 0, in});
   }
   built.steps.insert(built.steps.end(), program.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                      program.steps.end());

@@ -106,7 +106,7 @@ std::vector<Sample> samples() {
       {"on s0 kernel count_only n=1 a=2 b=3 by_symbol\n", "hipLaunchKernel("},
       {"on s0 kernel count_only n=1 a=2 b=3 cooperative\n", "hipLaunchCooperativeKernel("},
       {"module m0\non s0 kernel count_only n=1 a=2 b=3 module=m0 cooperative\n",
-       "hipModuleLaunchCooperativeKernel(static_cast<hipFunction_t>(p->func), "},
+       "hipModuleLaunchCooperativeKernel(static_cast<hipFunction_t>(p->func),"},
       {"module m0\n" + kGraph + "kernel g0.n3 count_only n=1 a=2 b=3 module=m0\n",
        "of_module(module0, \"count_only\", "},
       {"module m0\non s0 kernel count_only n=1 a=2 b=3 module=m0\n", "extern \"C\" __global__ void count_only("},

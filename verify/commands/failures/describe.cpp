@@ -17,7 +17,6 @@ bool describe_events(EventEmitter& out, const BadCall& c) {
     const ErrorDeviation* deviation = find_error_deviation(hip::kReleaseNames[release], c.function, c.error_case);
     if (deviation == nullptr) continue;
     out.set(k_deviates_on, release);
-    out.set(k_refuses, deviation->answer > 0);
     out.set(k_refusal_leaves_node, deviation->answer == kAnswerLeavesNode);
     out.set(k_refusal_takes_edges, deviation->answer == kAnswerTakesEdges);
     if (out.emit()) return true;

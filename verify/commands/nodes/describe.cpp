@@ -31,9 +31,11 @@ bool describe_events(EventEmitter& out, const SetNode& c) {
 }
 
 bool describe_events(EventEmitter& out, const CopyAttributes& c) {
-  const NodeAttributes& from = out.state.graph(c.from)->find(c.source)->attributes;
+  const NodeState& source = *out.state.graph(c.from)->find(c.source);
+  const NodeAttributes& from = source.attributes;
   const NodeAttributes& had = out.state.graph(c.graph)->find(c.node)->attributes;
   out.set_op("copy_attributes");
+  out.set(k_was_captured, source.captured);
   out.attributes(from);
   out.set(k_loses_attribute,
           (had.priority && !from.priority) || (had.cooperative && !from.cooperative) || (had.window && !from.window));

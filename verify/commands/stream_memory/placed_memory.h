@@ -21,7 +21,9 @@
 // it. The memory never moves. In a capture it belongs to the graph, from the allocation to the free in the same
 // capture: HIP requires that a free in a capture gets memory of a graph.
 //
-// Memory of `malloc` has the same rules, except that it is valid for all work from the call on.
+// Memory of `malloc` has the same rules as that of hipMallocAsync outside of captures, with these exceptions: it is
+// valid for all work from the call on, other devices reach it as they reach a buffer, and while anything captures no
+// stream frees it.
 #pragma once
 
 #include "verify/program/state.h"

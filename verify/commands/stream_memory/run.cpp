@@ -82,10 +82,10 @@ hip::Status run_command(Run& run, const Malloc& c) {
 
 template <>
 hip::Status run_command(Run& run, const FreeAsync& c) {
-  if (run.context.api.hipFreeAsync == nullptr) return lacking(run.context, "hipFreeAsync");
   if (!run.has_stream(c.stream)) return missing_object();
   const hipStream_t stream = run.stream(c.stream);
   if (run.stream_memory.has(c.buffer)) {
+    if (run.context.api.hipFreeAsync == nullptr) return lacking(run.context, "hipFreeAsync");
     run.detectors.count(PropertyId::kS1);
     return run.stream_memory.free_async(c.buffer, stream);
   }

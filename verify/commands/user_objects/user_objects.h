@@ -35,7 +35,7 @@ struct RetainUserObject {
 };
 inline constexpr std::uint32_t kReferencesBeyond = 1U << 20;  // more than any program has
 // Releases one of the program's references, or one of a graph's references, or more references than there are. AMD's
-// public test Unit_hipUserObj_Negative_Test says that the last succeeds and releases none.
+// public test Unit_hipUserObj_Negative_Test wants such a call to succeed and to release none.
 struct ReleaseUserObject {
   Id object = 0;
   std::optional<Id> graph;

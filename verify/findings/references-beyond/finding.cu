@@ -1,4 +1,4 @@
-// On NVIDIA, more references than there are end a user object without its function.
+// On NVIDIA, a release of more references than there are ends the object without its function.
 // The story: finding.toml.
 #include <chrono>
 #include <thread>
