@@ -119,7 +119,8 @@ TEST_P(EachFault, IsNamedAfterItsPropertyWhereverItShows) {
     const verify::Judgement judgement = bench.judge(program, i);
     // Now and then the generator makes a race: the model sees it, and the program says nothing.
     if (judgement.verdict == VerdictKind::kAgree || judgement.verdict == VerdictKind::kPoisoned) continue;
-    ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << judgement.reason;
+    ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge) << "program " << i << ": " << judgement.reason << "\n"
+                                                        << verify::print_program(program);
     EXPECT_TRUE(names(judgement.broken.front()))
         << "program " << i << " names " << verify::property(judgement.broken.front()).name << "\n"
         << verify::print_program(program);

@@ -142,6 +142,11 @@ std::vector<hipGraphNode_t> Captures::handles_of(const CaptureState& capture, co
   return handles;
 }
 
+// After a fault of the device every call fails, which is no error of the harness.
+void Captures::cannot_clean_up(const char* what) {
+  if (run_.platform.notes().fault.empty()) run_.observation.harness_error = what;
+}
+
 void Captures::abandon() {
   if (!state_) return;
   for (const CaptureState& capture : state_->captures()) abandon(capture);
@@ -150,8 +155,7 @@ void Captures::abandon() {
     if (state_->chose_mode(thread)) reset_mode(thread);
   }
   for (const hipGraph_t graph : strays_) {
-    if (api.hipGraphDestroy(graph) != hipSuccess)
-      run_.observation.harness_error = "a captured graph cannot be destroyed";
+    if (api.hipGraphDestroy(graph) != hipSuccess) cannot_clean_up("a captured graph cannot be destroyed");
   }
 }
 
@@ -166,8 +170,7 @@ void Captures::abandon(const CaptureState& capture) {
   if (capture.into && !can_end && stream != hipStreamPerThread) {
     run_.graphs[*capture.into].spoiled = true;
     run_.observation.spoils_process = true;
-    if (api.hipStreamDestroy(stream) != hipSuccess)
-      run_.observation.harness_error = "a capturing stream cannot be destroyed";
+    if (api.hipStreamDestroy(stream) != hipSuccess) cannot_clean_up("a capturing stream cannot be destroyed");
     run_.streams.erase(capture.origin);
     return;
   }

@@ -96,6 +96,7 @@ class Captures {
   // Notes a capture that failed on the per-thread stream. Runtimes may keep the stream invalid, or keep the capture's
   // last nodes, and the stream outlives the program. A graph that it captured into may be gone.
   void note_failed(const CaptureState& capture);
+  void cannot_clean_up(const char* what);
   void abandon(const CaptureState& capture);
   void reset_mode(Id thread);
 
