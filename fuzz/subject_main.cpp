@@ -33,6 +33,7 @@
 #include "verify/program/state.h"
 #include "verify/program/text.h"
 #include "verify/run/executor.h"
+#include "verify/subject/fork_server.h"
 #include "verify/subject/process.h"
 #include "verify/subject/protocol.h"
 
@@ -187,6 +188,12 @@ hip::Status set_variables(const std::vector<std::string>& variables) {
   return {};
 }
 
+hip::Result<std::unique_ptr<LibraryPlatform>> opened(const std::string& library, Id devices,
+                                                    const std::vector<std::string>& variables) {
+  if (const hip::Status set = set_variables(variables); !set) return set.error();
+  return LibraryPlatform::open(library, devices);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -202,7 +209,20 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(Id{1}, kMaxDevices));
   std::vector<std::string> variables;
   app.add_option("--environment", variables, "NAME=VALUE, set before the runtime is loaded")->take_all();
+  int fork_server = -1;
+  app.add_option(kForkServerOption, fork_server, "the descriptor of a socket: fork a subject whenever it asks for one");
   CLI11_PARSE(app, argc, argv);
+  hip::Result<std::unique_ptr<LibraryPlatform>> platform = hip::Error{};
+  if (fork_server >= 0) {
+    platform = opened(library, devices, variables);
+    const bool rests = platform.ok() && platform.value()->rest();
+    if (!rests) {
+      refuse_to_fork(fork_server, platform ? "the runtime does not rest" : platform.error().message);
+      _exit(kUsage);
+    }
+    if (!serve_forks(fork_server)) _exit(0);
+    platform.value()->wake();
+  }
   if (isatty(STDIN_FILENO) != 0) {
     fmt::print(stderr, "hgcheck-subject: this is started by hgcheck, as in: hgcheck campaign --subject 'cmd={}'\n",
                argv[0]);
@@ -214,11 +234,7 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   announce_deaths();
-  if (const hip::Status set = set_variables(variables); !set) {
-    send(encode_sorry(set.error().message));
-    return kUsage;
-  }
-  const hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library, devices);
+  if (fork_server < 0) platform = opened(library, devices, variables);
   if (!platform) {
     static_cast<void>(send(encode_sorry(platform.error().message)));
     return kUsage;

@@ -25,6 +25,14 @@ uint64_t hgagent_counters(uint32_t counter) {
   return Machine::get().counter(counter);
 }
 
+int hgagent_rest() {
+  return Machine::get().rest() ? 0 : 1;
+}
+
+void hgagent_wake() {
+  Machine::get().wake();
+}
+
 void hgagent_signature_begin() {
   Machine::get().signature().begin();
 }

@@ -31,21 +31,27 @@ Engine::Engine(AddressMap& map, Signals& signals, Faults& faults, const Schedule
       view_(map, signals, agent),
       schedule_(schedule, kWho + index),
       handle_(Machine::agent_handle(agent)) {
-  if (stepper_.on()) {
-    stepper_.add(this);
-  } else {
-    thread_ = start_thread([this] { run(); });
-  }
+  if (stepper_.on()) stepper_.add(this);
+  wake();
 }
 
 Engine::~Engine() {
-  stop_.store(true, std::memory_order_seq_cst);
-  signals_.waiters_door().knock();
+  rest();
   if (stepper_.on()) stepper_.remove(this);
-  if (thread_.joinable()) thread_.join();
   for (const CopyWork& work : work_) {
     for (SignalSlot* s : work.dependencies) s->waiters.fetch_sub(1, std::memory_order_seq_cst);
   }
+}
+
+void Engine::rest() {
+  stop_.store(true, std::memory_order_seq_cst);
+  signals_.waiters_door().knock();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Engine::wake() {
+  stop_.store(false, std::memory_order_seq_cst);
+  if (!stepper_.on()) thread_ = start_thread([this] { run(); });
 }
 
 void Engine::add(CopyWork work) {

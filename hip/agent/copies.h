@@ -48,6 +48,9 @@ class Engine final : public Actor {
   void add(CopyWork work);
   // Whether the calling thread is the engine's own thread, which cannot wait for its own end.
   [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
+  // Ends the thread of an engine that is not busy; and starts it again, in a child of fork, too.
+  void rest();
+  void wake();
   [[nodiscard]] bool busy() const { return pending_.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] u64 done() const { return done_.load(std::memory_order_relaxed); }
 

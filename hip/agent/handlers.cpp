@@ -20,14 +20,14 @@ constexpr u64 kWho = u64{1} << 40;  // a number for the schedule: those of queue
 
 Handlers::Handlers(Signals& signals, const Schedule& schedule, Stepper& stepper)
     : signals_(signals), stepper_(stepper), schedule_(schedule, kWho) {
-  thread_ = start_thread([this] { stepper_.on() ? run_stepped() : run(); });
+  wake();
 }
 
 Handlers::~Handlers() {
   stop();
 }
 
-void Handlers::stop() {
+void Handlers::rest() {
   if (!thread_.joinable()) return;
   stop_.store(true, std::memory_order_seq_cst);
   signals_.handlers_door().knock();
@@ -35,6 +35,16 @@ void Handlers::stop() {
   handed_or_stopped_.notify_all();
   returned_.notify_all();
   thread_.join();
+}
+
+void Handlers::wake() {
+  stop_.store(false, std::memory_order_seq_cst);
+  thread_ = start_thread([this] { stepper_.on() ? run_stepped() : run(); });
+}
+
+void Handlers::stop() {
+  if (!thread_.joinable()) return;
+  rest();
   if (handed_) handed_->met.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
   for (const Registration& r : registrations_) r.slot->handlers.fetch_sub(1, std::memory_order_seq_cst);
   registrations_.clear();

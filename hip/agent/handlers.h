@@ -24,6 +24,9 @@ class Handlers {
   ~Handlers();
   // Ends the thread: no function is called any more. Not from a function that is being called.
   void stop();
+  // Ends the thread while nothing is to be called; and starts it again, in a child of fork, too.
+  void rest();
+  void wake();
 
   // Whether no function is being called, and no condition holds now.
   [[nodiscard]] bool settled();

@@ -215,6 +215,25 @@ void Machine::settle() {
   }
 }
 
+bool Machine::rest() {
+  settle();
+  if (!settled()) return false;
+  const hip::sync::LockGuard life(life_mutex_);
+  if (!running()) return true;
+  handlers_->rest();
+  for (auto& [handle, queue] : queues_) queue->rest();
+  for (auto& [key, engine] : engines_) engine->rest();
+  return true;
+}
+
+void Machine::wake() {
+  const hip::sync::LockGuard life(life_mutex_);
+  if (!running()) return;
+  for (auto& [handle, queue] : queues_) queue->wake();
+  for (auto& [key, engine] : engines_) engine->wake();
+  handlers_->wake();
+}
+
 void Machine::stop_for_good() {
   const hip::sync::LockGuard lock(life_mutex_);
   references_ = 0;

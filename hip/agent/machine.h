@@ -56,6 +56,10 @@ class Machine {
   // Called when the process begins to end: waits for a bounded time until queues, engines and handlers have finished
   // their work. The runtime above is destroyed next, and does not expect a handler to run in the middle of that.
   void settle();
+  // Ends the threads of the machine, so that this process has none but its own and can fork. False, and nothing has
+  // changed: work is under way. wake() starts the threads again, here or in the child, before anything else is called.
+  [[nodiscard]] bool rest();
+  void wake();
   // Called when the process ends: stops all threads that are left.
   void stop_for_good();
   [[nodiscard]] bool running() const { return running_.load(std::memory_order_acquire); }

@@ -69,19 +69,25 @@ Queue::Queue(Machine& machine, const QueueRequest& request, u64 memory, SignalSl
   shared_->queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
   doorbell->amd.queue_ptr = shared_;
   doorbell->queue = this;
-  if (machine_.stepper().on()) {
-    machine_.stepper().add(this);
-  } else {
-    thread_ = start_thread([this] { run(); });
-  }
+  if (machine_.stepper().on()) machine_.stepper().add(this);
+  wake();
 }
 
 Queue::~Queue() {
+  rest();
+  if (machine_.stepper().on()) machine_.stepper().remove(this);
+}
+
+void Queue::rest() {
   stop_.store(true, std::memory_order_seq_cst);
   bell_.knock();
   machine_.signals().wake_all();
-  if (machine_.stepper().on()) machine_.stepper().remove(this);
   if (thread_.joinable()) thread_.join();
+}
+
+void Queue::wake() {
+  stop_.store(false, std::memory_order_seq_cst);
+  if (!machine_.stepper().on()) thread_ = start_thread([this] { run(); });
 }
 
 void Queue::ring(u64 index) {

@@ -60,6 +60,9 @@ class Queue final : public Actor {
   [[nodiscard]] bool runs_here() const { return thread_.get_id() == hip::sync::this_thread_id(); }
   // Whether every packet that the doorbell was rung for is done.
   [[nodiscard]] bool idle() const;
+  // Ends the thread of an idle queue; and starts it again, in a child of fork, too.
+  void rest();
+  void wake();
   // From now on, packets up to and including number `index` may be taken.
   void ring(u64 index);
 

@@ -17,6 +17,10 @@ void Stepper::begin_schedule() {
   const hip::sync::LockGuard lock(mutex_);
   turn_ = 0;
   drawn_ = 0;
+  stretch_ = 0;
+  stretch_left_ = 0;
+  ranks_.begin(0);
+  ranked_.store(ranks_.choose(2) != 0, std::memory_order_relaxed);
 }
 
 void Stepper::serve(std::shared_ptr<Handlers> handlers) {
@@ -37,6 +41,47 @@ void Stepper::remove(Actor* actor) {
 u32 Stepper::choose(u32 choices) {
   choices_.begin(drawn_++);
   return choices_.choose(choices);
+}
+
+u32 Stepper::rank(std::size_t slot) {
+  ranks_.begin(stretch_ * kRanked + slot % kRanked);
+  return ranks_.choose(~u32{0});
+}
+
+u32 Stepper::chosen(bool calls) {
+  const u32 choices = static_cast<u32>(ready_.size()) + (calls ? 1 : 0);
+  // Without a seed a handler comes first, as if its thread were never late.
+  if (calls && !choices_.on()) return choices - 1;
+  if (!ranked_.load(std::memory_order_relaxed)) return choose(choices);
+  if (stretch_left_ == 0) {
+    ++stretch_;
+    stretch_left_ = 1U << choose(6);
+  }
+  --stretch_left_;
+  u32 first = choices - 1;
+  u32 highest = calls ? rank(kHandlers) : 0;
+  for (u32 i = 0; i < ready_.size(); ++i) {
+    const u32 each = rank(ready_[i]);
+    if (each < highest) continue;
+    first = i;
+    highest = each;
+  }
+  return first;
+}
+
+bool Stepper::host_is_late() {
+  const hip::sync::LockGuard lock(mutex_);
+  const u32 host = rank(kHost);
+  find_ready();
+  return std::ranges::any_of(ready_, [&](std::size_t slot) { return rank(slot) > host; });
+}
+
+void Stepper::find_ready() {
+  ready_.clear();
+  for (std::size_t i = 0; i < actors_.size(); ++i) {
+    const std::size_t slot = (turn_ + i) % actors_.size();
+    if (actors_[slot]->ready()) ready_.push_back(slot);
+  }
 }
 
 bool Stepper::has_work() {
@@ -60,20 +105,15 @@ bool Stepper::step(bool handlers) {
   Actor::Stepped stepped;
   {
     const hip::sync::LockGuard lock(mutex_);
-    ready_.clear();
-    for (std::size_t i = 0; i < actors_.size(); ++i) {
-      const std::size_t slot = (turn_ + i) % actors_.size();
-      if (actors_[slot]->ready()) ready_.push_back(slot);
-    }
+    find_ready();
     if (handlers && handlers_ != nullptr && handlers_->ready()) calls = handlers_;
     if (ready_.empty() && calls == nullptr) return false;
-    const u32 choices = static_cast<u32>(ready_.size()) + (calls != nullptr ? 1 : 0);
-    // Without a seed a handler comes first, as if its thread were never late.
-    const u32 chosen = calls != nullptr && !choices_.on() ? choices - 1 : choose(choices);
+    const u32 one = chosen(calls != nullptr);
+    looks_.store(0, std::memory_order_relaxed);
     steps_.fetch_add(1, std::memory_order_relaxed);
-    if (chosen < ready_.size()) {
-      turn_ = ready_[chosen] + 1;
-      stepped = actors_[ready_[chosen]]->step();
+    if (one < ready_.size()) {
+      turn_ = ready_[one] + 1;
+      stepped = actors_[ready_[one]]->step();
       calls.reset();
     }
   }
@@ -95,13 +135,21 @@ void Stepper::settle() {
 }
 
 void Stepper::host_looks() {
-  if (on()) step(false);
+  if (!on()) return;
+  if (ranked_.load(std::memory_order_relaxed) &&
+      looks_.fetch_add(1, std::memory_order_relaxed) < kLooksWithoutAStep && !host_is_late())
+    return;
+  step(false);
 }
 
 void Stepper::host_rings() {
   if (!on()) return;
   signals_.drivers_door().knock();
   if (!choices_.on()) return meet();
+  if (ranked_.load(std::memory_order_relaxed)) {
+    for (u32 left = kMostStepsAtRing; left > 0 && host_is_late() && step(false); --left) {}
+    return;
+  }
   u32 count = 0;
   {
     const hip::sync::LockGuard lock(mutex_);

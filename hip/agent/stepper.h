@@ -8,6 +8,11 @@
 // or looks at a signal, so that a loop that polls ends. Steps of queues and engines never
 // overlap.
 //
+// Half of the seeds choose each step evenly. The others rank the actors, the calls of handlers and the host: the first
+// that can makes all steps, for a stretch of 1 to 32 of them, then all get other ranks (after Burckhardt, Kothari,
+// Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010). So one of
+// them can be late by far more than a few steps.
+//
 // Handlers are functions of the runtime above and take its locks, so a thread of their own calls them: the thread that
 // steps waits until the call has returned, or sleeps, because the handler may wait for a lock that this thread holds;
 // every later meeting of a host's thread with the machine waits for it again. The handlers' thread also steps, when for
@@ -47,7 +52,8 @@ class Stepper {
  public:
   static constexpr std::chrono::milliseconds kStalled{1};
 
-  Stepper(Signals& signals, const Schedule& schedule) : signals_(signals), choices_(schedule, kWho) {}
+  Stepper(Signals& signals, const Schedule& schedule)
+      : signals_(signals), choices_(schedule, kWho), ranks_(schedule, kWho + 1) {}
 
   // Before the first actor is added.
   void turn(bool on);
@@ -80,7 +86,17 @@ class Stepper {
   static constexpr u64 kWho = u64{1} << 41;  // a number for the schedule
   static constexpr u32 kStepsAtRing = 4;
   static constexpr u32 kMostStepsWithoutAnEnd = 256;
+  static constexpr u32 kMostStepsAtRing = 64;  // of actors that come before the host
+  static constexpr u32 kLooksWithoutAStep = 16;
+  static constexpr std::size_t kRanked = 64;  // actors, the host and the calls of handlers; more share ranks
+  static constexpr std::size_t kHost = kRanked - 1, kHandlers = kRanked - 2;
   [[nodiscard]] u32 choose(u32 choices);
+  [[nodiscard]] u32 rank(std::size_t slot);
+  // Which of ready_, or one behind the last for a call of a handler.
+  [[nodiscard]] u32 chosen(bool calls);
+  // Whether somebody who can make a step comes before the host.
+  [[nodiscard]] bool host_is_late();
+  void find_ready();
   // A host's thread is here: lets the handler that is being called return.
   void meet();
 
@@ -88,11 +104,16 @@ class Stepper {
   hip::sync::Atomic<bool> on_{false};
   hip::sync::Mutex mutex_;  // held during a step
   Schedule::Stream choices_;
+  Schedule::Stream ranks_;
+  u64 stretch_ = 0;       // how many times ranks were given
+  u32 stretch_left_ = 0;  // steps until there are others
   std::vector<Actor*> actors_;
   std::vector<std::size_t> ready_;  // indices in actors_
   std::shared_ptr<Handlers> handlers_;
   u64 drawn_ = 0;         // choices so far
   std::size_t turn_ = 0;  // the actor whose turn it is without a seed
+  hip::sync::Atomic<bool> ranked_{false};  // this seed's way
+  hip::sync::Atomic<u32> looks_{0};        // of the host since the last step
   hip::sync::Atomic<u64> steps_{0};
   hip::sync::Atomic<u64> ends_{0};
 };

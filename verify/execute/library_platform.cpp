@@ -206,8 +206,10 @@ void LibraryPlatform::find_agent() {
   const auto begin = reinterpret_cast<decltype(&hgagent_signature_begin)>(dlsym(library, "hgagent_signature_begin"));
   const auto signature = reinterpret_cast<decltype(&hgagent_signature)>(dlsym(library, "hgagent_signature"));
   if (defaults == nullptr || configure == nullptr || counters == nullptr || last_fault == nullptr) return;
-  if (begin == nullptr || signature == nullptr) return;
-  agent_ = {configure, counters, last_fault, begin, signature, {}, 0};
+  const auto rest = reinterpret_cast<decltype(&hgagent_rest)>(dlsym(library, "hgagent_rest"));
+  const auto wake = reinterpret_cast<decltype(&hgagent_wake)>(dlsym(library, "hgagent_wake"));
+  if (begin == nullptr || signature == nullptr || rest == nullptr || wake == nullptr) return;
+  agent_ = {configure, counters, last_fault, begin, signature, rest, wake, {}, 0};
   defaults(&agent_.options);
   agent_.options.instruction_budget = kInstructionBudget;
   agent_.options.max_delays = kMaxDelays;
@@ -299,6 +301,29 @@ std::vector<Held> LibraryPlatform::held() {
           {"locked ranges", agent_.counters(HGAGENT_LOCKS)},
           {"reservations", agent_.counters(HGAGENT_RESERVATIONS)},
           {"memory handles", agent_.counters(HGAGENT_MEMORY_HANDLES)}};
+}
+
+// The first memset of a device makes the runtime build its own kernels.
+bool LibraryPlatform::rest() {
+  if (agent_.rest == nullptr) return false;
+  const hip::Api& api = library_.api;
+  bool done = true;
+  for (Id device = static_cast<Id>(functions_.size()); device-- > 0;) {
+    hipStream_t stream = nullptr;
+    void* memory = nullptr;
+    done = api.hipSetDevice(static_cast<int>(device)) == hipSuccess && done;
+    done = api.hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess && done;
+    done = api.hipMalloc(&memory, 1) == hipSuccess && done;
+    done = done && api.hipMemsetAsync(memory, 0, 1, stream) == hipSuccess;
+    done = done && api.hipStreamSynchronize(stream) == hipSuccess;
+    done = api.hipFree(memory) == hipSuccess && done;
+    done = stream != nullptr && api.hipStreamDestroy(stream) == hipSuccess && done;
+  }
+  return done && agent_.rest() == 0;
+}
+
+void LibraryPlatform::wake() {
+  agent_.wake();
 }
 
 void LibraryPlatform::begin_signature() {

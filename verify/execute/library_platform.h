@@ -44,6 +44,10 @@ class LibraryPlatform final : public Platform {
   [[nodiscard]] std::uint64_t failed_below() const override;
   [[nodiscard]] RuntimeNotes notes() override;
   [[nodiscard]] std::vector<Held> held() override;
+  // For a process that forks (hip/agent/configure.h): does a first operation on each device and ends the threads of the
+  // software gfx942; and starts them again. False where the runtime does not run on it, or does not come to rest.
+  [[nodiscard]] bool rest();
+  void wake();
   void begin_signature() override;
   [[nodiscard]] std::vector<std::uint16_t> signature() override;
 
@@ -55,6 +59,8 @@ class LibraryPlatform final : public Platform {
     decltype(&hgagent_last_fault) last_fault = nullptr;
     decltype(&hgagent_signature_begin) signature_begin = nullptr;
     decltype(&hgagent_signature) signature = nullptr;
+    decltype(&hgagent_rest) rest = nullptr;
+    decltype(&hgagent_wake) wake = nullptr;
     hgagent_options options{};
     std::uint64_t device_memory = 0;  // of this program
     std::uint64_t faults = 0;         // counted before the program began

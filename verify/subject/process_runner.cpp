@@ -26,7 +26,9 @@ std::unique_ptr<SubjectProcess> ProcessRunner::make(const Start& start) const {
   for (const auto& [name, value] : start.environment) {
     command.insert(command.end(), {"--environment", fmt::format("{}={}", name, value)});
   }
-  return std::make_unique<SubjectProcess>(std::move(command), options_.timeouts);
+  std::shared_ptr<ForkServer> forks;
+  if (options_.forks) forks = std::make_shared<ForkServer>(command);
+  return std::make_unique<SubjectProcess>(std::move(command), options_.timeouts, std::move(forks));
 }
 
 void ProcessRunner::end_oldest() {

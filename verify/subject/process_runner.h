@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "verify/subject/fork_server.h"
 #include "verify/subject/subject_process.h"
 
 namespace verify {
@@ -37,6 +38,7 @@ struct ProcessOptions {
   std::string layer{};       // a runtime fault by id, or empty
   bool own_devices = false;  // the subject has the machine's devices, however many a program uses
   std::size_t spares = 0;    // processes launched ahead beside each that runs programs
+  bool forks = false;        // the command knows verify/subject/fork_server.h
 };
 
 class ProcessRunner final : public Runner {

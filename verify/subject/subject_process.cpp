@@ -53,8 +53,9 @@ void ignore_broken_pipes() {
 
 }  // namespace
 
-SubjectProcess::SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts)
-    : command_(std::move(command)), timeouts_(timeouts) {
+SubjectProcess::SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts,
+                               std::shared_ptr<ForkServer> forks)
+    : command_(std::move(command)), timeouts_(timeouts), forks_(std::move(forks)) {
   ignore_broken_pipes();
 }
 
@@ -79,6 +80,17 @@ void SubjectProcess::stop() {
   forget();
 }
 
+// A fork server that does not start leaves the reason to the process that is started without it.
+pid_t SubjectProcess::new_process(int in, int out) {
+  if (forks_ != nullptr) {
+    const hip::Result<pid_t> made = forks_->new_process(in, out, errors_, timeouts_.start);
+    if (made) return made.value();
+  }
+  const pid_t child = fork();
+  if (child == 0) become(command_, in, out, errors_);
+  return child;
+}
+
 hip::Status SubjectProcess::spawn() {
   int requests[2], answers[2];
   if (pipe2(requests, O_CLOEXEC) != 0) return hip::Error{1, fmt::format("no pipe: {}", std::strerror(errno))};
@@ -89,8 +101,7 @@ hip::Status SubjectProcess::spawn() {
   }
   errors_ = memfd_create("subject's standard error", MFD_CLOEXEC);
   if (errors_ >= 0) fcntl(errors_, F_SETFL, O_APPEND);
-  const pid_t child = errors_ < 0 ? -1 : fork();
-  if (child == 0) become(command_, requests[0], answers[1], errors_);
+  const pid_t child = errors_ < 0 ? -1 : new_process(requests[0], answers[1]);
   const int failure = errno;
   close(requests[0]);
   close(answers[1]);

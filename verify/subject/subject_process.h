@@ -10,10 +10,12 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "verify/subject/fork_server.h"
 #include "verify/subject/protocol.h"
 
 namespace verify {
@@ -28,7 +30,8 @@ struct SubjectTimeouts {
 class SubjectProcess {
  public:
   // `command` is argv; its program is found on PATH.
-  SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts);
+  // `forks`: makes the process with the same command where it can; may be null. It is shared with other processes.
+  SubjectProcess(std::vector<std::string> command, SubjectTimeouts timeouts, std::shared_ptr<ForkServer> forks = {});
   SubjectProcess(const SubjectProcess&) = delete;
   SubjectProcess& operator=(const SubjectProcess&) = delete;
   ~SubjectProcess();
@@ -56,6 +59,7 @@ class SubjectProcess {
     Throe throe;
   };
   hip::Status spawn();
+  [[nodiscard]] pid_t new_process(int in, int out);
   Received receive(double timeout_seconds);
   Death ended(std::optional<Death> how);
   [[nodiscard]] std::string last_errors() const;
@@ -64,6 +68,7 @@ class SubjectProcess {
 
   const std::vector<std::string> command_;
   const SubjectTimeouts timeouts_;
+  const std::shared_ptr<ForkServer> forks_;
   pid_t pid_ = -1;
   pid_t owner_ = -1;  // the process that started it
   int to_ = -1, from_ = -1, errors_ = -1;

@@ -1,0 +1,54 @@
+// A fork server: a subject process that has its runtime open and forks a fresh subject process when one is asked for.
+//
+// The server opens the runtime, does a first operation on each device, ends the threads of the software gfx942
+// (hgagent_rest) and waits. So a fresh process costs a fork instead of a start of AMD's runtime, which takes 0.15 to
+// 0.4 s of processor time. A new process is a grandchild whose parent has ended; the caller is a subreaper (prctl(2)),
+// so it becomes the new process's parent and waits for its end as for that of any child.
+//
+// Only for runtimes that have no thread of their own while they rest: AMD's, on the software gfx942.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hip/result.h"
+
+namespace verify {
+
+// The caller's end. Owns the server: the destructor ends it. After a fork of the caller's own process the child starts
+// a server of its own.
+class ForkServer {
+ public:
+  // `command`: argv of a subject without options of the server.
+  explicit ForkServer(std::vector<std::string> command) : command_(std::move(command)) {}
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
+  ~ForkServer();
+
+  // A new subject process whose standard input, output and error are these descriptors. Starts the server if there is
+  // none, and waits at most `seconds` for it. An error names the reason; the server is ended then.
+  [[nodiscard]] hip::Result<pid_t> new_process(int in, int out, int errors, double seconds);
+
+ private:
+  hip::Status start(double seconds);
+  void end();
+  void forget();
+
+  const std::vector<std::string> command_;
+  pid_t pid_ = -1;
+  pid_t owner_ = -1;  // the process that started it
+  int socket_ = -1;
+};
+
+// The option that makes hgcheck-subject a fork server; its value is the number of the descriptor of its socket.
+inline constexpr const char* kForkServerOption = "--fork-server";
+
+// The server's end: tells the caller that it is ready, or why it is not. Returns false when the caller is gone, and
+// true in each new process, whose standard input, output and error are those that the caller asked for.
+[[nodiscard]] bool serve_forks(int socket);
+void refuse_to_fork(int socket, const std::string& reason);
+
+}  // namespace verify
