@@ -15,19 +15,15 @@
 #include <cstring>
 #include <utility>
 
+#include "verify/subject/process.h"
+
 namespace verify {
 namespace {
 
 constexpr std::size_t kMostText = 1024;  // of a message
 constexpr int kDescriptors = 3;
-constexpr int kCannotExec = 127;
 constexpr useconds_t kNap = 50;  // microseconds
 constexpr const char* kReady = "ready";
-
-void close_end(int& fd) {
-  if (fd >= 0) close(fd);
-  fd = -1;
-}
 
 hip::Error no(const char* what) {
   return {1, fmt::format("no fork server: {}: {}", what, std::strerror(errno))};

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "hip/result.h"
+#include "hip/result/result.h"
 
 namespace verify {
 

@@ -144,12 +144,16 @@ hip::Result<std::vector<std::string>> nvidia_command() {
 
 }  // namespace
 
+bool is_soft(std::string_view runtime) {
+  return runtime.starts_with(kSoft);
+}
+
 hip::Result<std::vector<std::string>> subject_command(std::string_view runtime) {
   if (runtime == "rocm") return hardware_command();
   if (runtime == "nvidia") return nvidia_command();
   if (runtime == kSoft) return soft_command(hip::kReleaseNames.front());
   const std::string_view release = runtime.substr(std::min(runtime.size(), kSoft.size() + 1));
-  if (runtime.starts_with(kSoft) && is_amd(release)) {
+  if (is_soft(runtime) && is_amd(release)) {
     return soft_command(release);
   }
   return hip::Error{kMissing, fmt::format("there is no runtime '{}': rocm-soft has the releases {}", runtime,

@@ -15,4 +15,7 @@ namespace verify {
 // names the missing part and the way to get it.
 [[nodiscard]] hip::Result<std::vector<std::string>> subject_command(std::string_view runtime);
 
+// Whether it is AMD's runtime on the software gfx942: "rocm-soft@RELEASE" or "rocm-soft".
+[[nodiscard]] bool is_soft(std::string_view runtime);
+
 }  // namespace verify

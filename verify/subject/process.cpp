@@ -16,4 +16,9 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
+void close_end(int& fd) {
+  if (fd >= 0) close(fd);
+  fd = -1;
+}
+
 }  // namespace verify

@@ -112,7 +112,7 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
     process_options.patcher = name.patcher;
     process_options.layer = options.layer_name;
     process_options.own_devices = is_hardware(name.runtime);
-    process_options.forks = name.runtime.starts_with(kSoft);
+    process_options.forks = is_soft(name.runtime);
     process_options.spares = is_hardware(name.runtime) ? kSparesOnGpus : 0;
     auto runner = std::make_unique<ProcessRunner>(std::move(process_options));
     subject->process_ = runner.get();

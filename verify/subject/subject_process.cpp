@@ -23,12 +23,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kShownErrors = 2000;  // characters of the subject's standard error in a message
 constexpr int kThroeMilliseconds = 300;     // a hung subject gets this long to say where it is
-constexpr int kCannotExec = 127;
-
-void close_end(int& fd) {
-  if (fd >= 0) close(fd);
-  fd = -1;
-}
 
 // Writing to a subject that is gone has to fail; the signal must not kill the writer.
 void ignore_broken_pipes() {
