@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/gfx942/matrix.h"
 #include "model/gfx942/operand_text.h"
 #include "model/gfx942/table.h"
 
@@ -79,6 +80,7 @@ bool place_immediate(Draft& d) {
 bool place_scalar_load(Draft& d) {
   const auto& operands = d.words.operands;
   if (operands.size() != 3 || !put(d, 0, operands[0], Type::kU32) || !put(d, 1, operands[1], Type::kU64)) return false;
+  if (d.in.op[0].kind != Kind::kSgpr || d.in.op[1].kind != Kind::kSgpr) return false;
   if (const std::optional<i64> offset = parse_integer(operands[2])) {
     d.in.offset = static_cast<i32>(*offset);
     return true;
@@ -94,8 +96,8 @@ bool place_memory(Draft& d) {
     case Shape::kLoad:
       slots = {0, 1, 3};
       break;
-    case Shape::kStore:
-      slots = {1, 2, 3};
+    case Shape::kLoadToLds:
+      slots = {1, 3};
       break;
     default:
       slots = {1, 2, 3};
@@ -108,6 +110,38 @@ bool place_memory(Draft& d) {
   }
   d.in.segment = s.segment;
   return true;
+}
+
+// Moves the operands to [destination, address, data, resource, offset].
+bool place_buffer(Draft& d) {
+  std::vector<u32> slots{1, 3, 4};
+  const Shape shape = d.semantics->shape;
+  if (shape != Shape::kBufferToLds) slots.insert(slots.begin(), shape == Shape::kBufferLoad ? 0 : 2);
+  if (d.words.operands.size() != slots.size()) return false;
+  for (u32 i = 0; i < slots.size(); ++i) {
+    if (!put(d, slots[i], d.words.operands[i], Type::kU32)) return false;
+  }
+  if (shape == Shape::kBufferAtomic && d.returns) {
+    d.in.op[0] = d.in.op[2];
+    d.in.op[0].type = d.semantics->types[0];
+  }
+  const Operand& resource = d.in.op[3];
+  return resource.kind == Kind::kSgpr && resource.count == 4;
+}
+
+bool place_matrix(Draft& d) {
+  if (d.words.operands.size() != 4) return false;
+  const Type types[] = {d.semantics->types[0], Type::kU32, Type::kU32, d.semantics->types[0]};
+  for (u32 i = 0; i < 4; ++i) {
+    if (!put(d, i, d.words.operands[i], types[i])) return false;
+  }
+  d.in.matrix = d.semantics->matrix;
+  return true;
+}
+
+bool is_buffer(Shape shape) {
+  return shape == Shape::kBufferLoad || shape == Shape::kBufferStore || shape == Shape::kBufferAtomic ||
+         shape == Shape::kBufferToLds;
 }
 
 bool place_operands(Draft& d) {
@@ -128,7 +162,15 @@ bool place_operands(Draft& d) {
     case Shape::kLoad:
     case Shape::kStore:
     case Shape::kAtomic:
+    case Shape::kLoadToLds:
       return place_memory(d);
+    case Shape::kBufferLoad:
+    case Shape::kBufferStore:
+    case Shape::kBufferAtomic:
+    case Shape::kBufferToLds:
+      return place_buffer(d);
+    case Shape::kMatrix:
+      return place_matrix(d);
   }
   return false;
 }
@@ -189,8 +231,19 @@ bool take_dpp(std::string_view name, std::string_view value, Dpp& dpp) {
   return *amount <= 15;
 }
 
+// CBSZ, ABID and BLGP of a matrix instruction.
+bool take_matrix_number(Instruction& in, std::string_view name, i64 value) {
+  constexpr std::pair<std::string_view, u8 Instruction::*> kFields[] = {
+      {"cbsz", &Instruction::cbsz}, {"abid", &Instruction::abid}, {"blgp", &Instruction::blgp}};
+  u8 Instruction::* field = nullptr;
+  if (value < 0 || value > 15 || !look_up(kFields, name, field)) return false;
+  in.*field = static_cast<u8>(value);
+  return true;
+}
+
 bool take_number(Draft& d, std::string_view name, i64 value) {
   Instruction& in = d.in;
+  if (in.matrix != nullptr) return take_matrix_number(in, name, value);
   const bool mask = value >= 0 && value <= 15;
   if (name == "offset" || name == "offset0")
     in.offset = static_cast<i32>(value);
@@ -214,6 +267,10 @@ bool take_number(Draft& d, std::string_view name, i64 value) {
 
 bool take_list(Draft& d, std::string_view name, const BitList& list) {
   Instruction& in = d.in;
+  if (in.matrix != nullptr) {
+    in.neg_lo = list.bits;
+    return name == "neg";
+  }
   if (name == "op_sel_hi")
     in.op_sel_hi = list.bits;
   else if (name == "neg_lo")
@@ -222,7 +279,7 @@ bool take_list(Draft& d, std::string_view name, const BitList& list) {
     in.neg_hi = list.bits;
   else if (name == "op_sel") {
     in.op_sel = list.bits;
-    if (d.semantics->packed) return true;
+    if (d.semantics->packed || d.semantics->byte_select) return true;
     // One bit for each source, then one bit for the destination.
     for (u32 i = 0; i < list.count; ++i) {
       if ((list.bits >> i & 1) == 0) continue;
@@ -240,11 +297,21 @@ bool take_list(Draft& d, std::string_view name, const BitList& list) {
   return d.semantics->packed;
 }
 
+bool take_buffer_flag(Draft& d, std::string_view name) {
+  if (name == "offen") d.in.offset_register = true;
+  if (name == "idxen") d.in.index_register = true;
+  return name == "lds" ? d.semantics->shape == Shape::kBufferToLds : is_buffer(d.semantics->shape);
+}
+
 bool take_flag(Draft& d, std::string_view name) {
   if (name == "clamp")
     d.in.clamp = true;
   else if (name == "sc0" || name == "sc1")
     d.in.device_scope = true;
+  else if (name == "offen" || name == "idxen" || name == "lds")
+    return take_buffer_flag(d, name);
+  else if (name == "glc")
+    return d.semantics->shape == Shape::kScalarLoad;
   else if (name != "nt")
     return take_dpp(name, {}, d.in.dpp);
   return true;
@@ -268,17 +335,29 @@ bool take_modifier(Draft& d, std::string_view text) {
   return number && take_number(d, name, *number);
 }
 
+// The address of a buffer access has a register for the index and one for the offset, or is `off`.
+bool address_fits(const Instruction& in) {
+  const u32 expected = (in.index_register ? 1u : 0u) + (in.offset_register ? 1u : 0u);
+  const Operand& address = in.op[1];
+  if (address.kind == Kind::kNone) return expected == 0;
+  return address.kind == Kind::kVgpr && address.count == expected;
+}
+
 // Checks modifiers that are valid only for some operations.
 bool consistent(Draft& d) {
   Instruction& in = d.in;
   const Semantics& s = *d.semantics;
   if (in.omod != 0 && !is_float(in.op[0].type)) return false;
+  if (s.shape == Shape::kMatrix) return fits_form(in);
+  if (is_buffer(s.shape)) return address_fits(in);
+  if (s.byte_select) return (in.op_sel & 3) == 0;
   if (s.packed) {
     for (u32 i = 0; i < d.sources; ++i) {
-      // The high half of a constant under op_sel_hi is documented for 16-bit integers only.
+      // The high half of a constant under op_sel_hi is documented for 16-bit integers only; of zero it is zero.
       const Operand& o = in.op[1 + i];
       const bool high = ((in.op_sel | in.op_sel_hi) >> i & 1) != 0;
-      if (o.kind == Kind::kConstant && (is_wide(o.type) || o.type == Type::kF32) && high) return false;
+      const bool wide = is_wide(s.types[0]) || o.type == Type::kF32;
+      if (o.kind == Kind::kConstant && wide && high && o.value != 0) return false;
     }
   }
   return true;
@@ -297,6 +376,9 @@ const Semantics* find_semantics(const Words& words, bool& saturating) {
   const std::string_view name = base_name(words.mnemonic);
   const Semantics* plain = semantics_table().find(name);
   if (plain == nullptr) plain = semantics_table().find(words.mnemonic);
+  if (std::ranges::find(words.modifiers, "lds") != words.modifiers.end()) {
+    return semantics_table().find(std::string(name) + " lds");
+  }
   const bool clamp = std::ranges::find(words.modifiers, "clamp") != words.modifiers.end();
   if (plain == nullptr || !clamp || is_float(plain->types[0])) return plain;
   const bool packed_float = plain->packed && (name.ends_with("f16") || name.ends_with("f32"));

@@ -3,64 +3,12 @@
 // Lanes are served in order. A load writes its destination only when every lane succeeded; a store that faults has
 // written the lanes before. Accesses need not be aligned (the mode that HSA sets). Caches are not modelled: cache
 // instructions do nothing.
-#include <atomic>
-
 #include "model/gfx942/reach.h"
 #include "model/gfx942/valu.h"
+#include "model/gfx942/word_access.h"
 
 namespace gfx942 {
 namespace {
-
-// The conversion that a narrow load applies to the bytes.
-enum class Narrow : u8 { kWord, kU8, kI8, kU16, kI16 };
-
-template <Narrow N>
-u32 load_narrow(const std::byte* bytes) {
-  if constexpr (N == Narrow::kU8 || N == Narrow::kI8) {
-    const u8 value = static_cast<u8>(*bytes);
-    return N == Narrow::kU8 ? value : static_cast<u32>(static_cast<i32>(static_cast<i8>(value)));
-  } else if constexpr (N == Narrow::kWord) {
-    u32 value = 0;
-    std::memcpy(&value, bytes, sizeof(value));
-    return value;
-  } else {
-    u16 value = 0;
-    std::memcpy(&value, bytes, sizeof(value));
-    return N == Narrow::kU16 ? value : static_cast<u32>(static_cast<i32>(static_cast<i16>(value)));
-  }
-}
-constexpr u32 size_of(Narrow n) {
-  if (n == Narrow::kWord) return 4;
-  return n == Narrow::kU8 || n == Narrow::kI8 ? 1 : 2;
-}
-
-// 4 or 8 bytes that the host or another launch may write at the same time are read in one piece.
-template <u32 Words>
-void load_words(const std::byte* bytes, u32 (&words)[Words]) {
-  if constexpr (Words <= 2) {
-    using T = std::conditional_t<Words == 1, u32, u64>;
-    if (reinterpret_cast<std::uintptr_t>(bytes) % sizeof(T) == 0) {
-      T* whole = reinterpret_cast<T*>(const_cast<std::byte*>(bytes));
-      const T value = std::atomic_ref<T>(*whole).load(std::memory_order_acquire);
-      std::memcpy(words, &value, sizeof(value));
-      return;
-    }
-  }
-  std::memcpy(words, bytes, sizeof(words));
-}
-template <u32 Words>
-void store_words(std::byte* bytes, const u32 (&words)[Words]) {
-  if constexpr (Words <= 2) {
-    using T = std::conditional_t<Words == 1, u32, u64>;
-    if (reinterpret_cast<std::uintptr_t>(bytes) % sizeof(T) == 0) {
-      T value = 0;
-      std::memcpy(&value, words, sizeof(value));
-      std::atomic_ref<T>(*reinterpret_cast<T*>(bytes)).store(value, std::memory_order_release);
-      return;
-    }
-  }
-  std::memcpy(bytes, words, sizeof(words));
-}
 
 template <u32 Words>
 void run_load(Wave& w, const Instruction& in) {
@@ -87,9 +35,6 @@ void run_load(Wave& w, const Instruction& in) {
   for (u32 word = 0; word < Words; ++word) commit(w, in, in.op[0], word, rows[word]);
 }
 
-// Which half of the register a d16 load writes; the other one stays.
-enum class Part : u8 { kWhole, kLow, kHigh };
-
 template <Narrow N, Part P>
 void run_load_narrow(Wave& w, const Instruction& in) {
   const Addresses addresses(w, in);
@@ -99,13 +44,28 @@ void run_load_narrow(Wave& w, const Instruction& in) {
     const u32 lane = static_cast<u32>(std::countr_zero(left));
     const std::byte* bytes = addresses.at(reach, lane, size_of(N));
     if (bytes == nullptr) return;
-    const u32 value = load_narrow<N>(bytes);
-    u32& to = row.lane[lane];
-    if constexpr (P == Part::kWhole) to = value;
-    if constexpr (P == Part::kLow) to = (to & 0xffff0000) | (value & 0xffff);
-    if constexpr (P == Part::kHigh) to = (to & 0xffff) | value << 16;
+    merge_narrow<P>(row.lane[lane], load_narrow<N>(bytes));
   }
   commit(w, in, in.op[0], 0, row);
+}
+
+// Loads to LDS instead of registers: M0 and the offset of the instruction give the place of lane 0, and each lane has a
+// dword there. op[3] holds the scalar part of the address, as for other loads.
+template <Narrow N>
+void run_load_to_lds(Wave& w, const Instruction& in) {
+  const Addresses addresses(w, in);
+  Reach from(w, false);
+  Reach to(w, true);
+  const i64 place = static_cast<i64>(w.sgpr[kM0] & 0xffff) + in.offset;
+  for (u64 left = w.exec(); left != 0; left &= left - 1) {
+    const u32 lane = static_cast<u32>(std::countr_zero(left));
+    const std::byte* bytes = addresses.at(from, lane, size_of(N));
+    if (bytes == nullptr) return;
+    std::byte* local = to.local(lane, static_cast<u64>(place + 4 * static_cast<i64>(lane)), 4);
+    if (local == nullptr) return;
+    const u32 value = load_narrow<N>(bytes);
+    std::memcpy(local, &value, sizeof(value));
+  }
 }
 
 template <u32 Words>
@@ -179,6 +139,14 @@ void add_loads(const Family& f) {
   f.add("load_short_d16_hi", Shape::kLoad, &run_load_narrow<Narrow::kU16, Part::kHigh>);
 }
 
+void add_loads_to_lds(const Family& f) {
+  f.add("load_lds_dword", Shape::kLoadToLds, &run_load_to_lds<Narrow::kWord>);
+  f.add("load_lds_ubyte", Shape::kLoadToLds, &run_load_to_lds<Narrow::kU8>);
+  f.add("load_lds_sbyte", Shape::kLoadToLds, &run_load_to_lds<Narrow::kI8>);
+  f.add("load_lds_ushort", Shape::kLoadToLds, &run_load_to_lds<Narrow::kU16>);
+  f.add("load_lds_sshort", Shape::kLoadToLds, &run_load_to_lds<Narrow::kI16>);
+}
+
 void add_stores(const Family& f) {
   f.add("store_dword", Shape::kStore, &run_store<1>);
   f.add("store_dwordx2", Shape::kStore, &run_store<2>);
@@ -197,6 +165,7 @@ void add_vector_memory(Table& table) {
                           Family{table, "scratch_", Segment::kScratch}}) {
     add_loads(f);
     add_stores(f);
+    if (f.segment != Segment::kFlat) add_loads_to_lds(f);
   }
   Semantics nothing;
   nothing.handler = &run_nothing;

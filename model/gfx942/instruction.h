@@ -9,6 +9,7 @@ namespace gfx942 {
 
 struct Wave;
 struct Instruction;
+struct MatrixForm;
 
 // Executes one instruction for one wave.
 using Handler = void (*)(Wave&, const Instruction&);
@@ -92,6 +93,8 @@ struct Instruction {
   bool clamp = false;
   i8 omod = 0;  // result times 2^omod
   bool device_scope = false;
+  bool offset_register = false;  // of a buffer access: each lane has an offset (offen)
+  bool index_register = false;   // of a buffer access: each lane has an index (idxen)
   bool destination_high = false;
   bool preserve_high = false;
   Segment segment = Segment::kGlobal;
@@ -101,6 +104,10 @@ struct Instruction {
   u8 op_sel_hi = 0;
   u8 neg_lo = 0;
   u8 neg_hi = 0;
+  u8 cbsz = 0;  // of a matrix instruction, like the next two: 2^cbsz blocks share one block of A
+  u8 abid = 0;  // the number of that block; of a sparse instruction, the set of indices
+  u8 blgp = 0;  // the pattern in which lanes of B are moved
+  const MatrixForm* matrix = nullptr;
   Dpp dpp{};
 };
 

@@ -46,6 +46,8 @@ class Addresses {
     return address;
   }
   [[nodiscard]] std::byte* at(Reach& reach, u32 lane, u32 size) const;
+  // No range check drops these accesses.
+  [[nodiscard]] static bool dropped(u32 /*lane*/, u32 /*size*/) { return false; }
   // Whether the address of each lane is `size` above that of the lane before: then one access serves all lanes.
   [[nodiscard]] bool consecutive(u32 size) const;
   [[nodiscard]] bool in_global_memory() const;

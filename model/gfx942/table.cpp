@@ -10,10 +10,12 @@ const Table& semantics_table() {
   static const Table table = [] {
     Table t;
     for (const auto add :
-         {&add_scalar_operations, &add_scalar_control, &add_scalar_memory, &add_vector_integers,
-          &add_vector_short_integers, &add_vector_floats, &add_vector_doubles, &add_divisions, &add_vector_halves,
-          &add_conversions, &add_compares, &add_lane_operations, &add_packed_operations, &add_vector_memory,
-          &add_vector_atomics, &add_local_memory, &add_local_atomics}) {
+         {&add_scalar_operations,     &add_scalar_control,    &add_scalar_memory,  &add_vector_integers,
+          &add_vector_short_integers, &add_vector_floats,     &add_vector_doubles, &add_divisions,
+          &add_vector_halves,         &add_conversions,       &add_compares,       &add_lane_operations,
+          &add_packed_operations,     &add_vector_memory,     &add_vector_atomics, &add_buffer_memory,
+          &add_buffer_atomics,        &add_matrix_operations, &add_small_floats,   &add_local_memory,
+          &add_local_atomics}) {
       add(t);
     }
     return t;

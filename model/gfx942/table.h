@@ -1,7 +1,8 @@
 // The table of semantics: one entry for each mnemonic, by the names of the ISA document.
 //
 // A name is the mnemonic without the suffix of its encoding (_e32, _e64, _sdwa, _dpp). Integer operations that saturate
-// under `clamp` have an entry of their own, "<name> clamp"; a clamp on any other integer operation is not known.
+// under `clamp` have an entry of their own, "<name> clamp"; a clamp on any other integer operation is not known. Buffer
+// loads to LDS are the entries "<name> lds".
 #pragma once
 
 #include <map>
@@ -24,6 +25,12 @@ enum class Shape : u8 {
   kLoad,          // destination, address[, base]
   kStore,         // address, data[, base]
   kAtomic,        // [destination,] address, data[, base]
+  kLoadToLds,     // address[, base]
+  kBufferLoad,    // destination, address, resource, offset
+  kBufferStore,   // data, address, resource, offset
+  kBufferAtomic,  // data (with sc0 also the destination), address, resource, offset
+  kBufferToLds,   // address, resource, offset
+  kMatrix,        // destination, A, B, C (of a sparse instruction: the indices of A)
 };
 
 struct Semantics {
@@ -36,7 +43,9 @@ struct Semantics {
   bool destination_high = false;  // a 16-bit result goes to the high half
   u8 first_source = 1;            // the operand that SDWA calls src0 and DPP permutes
   bool packed = false;            // VOP3P: op_sel and neg are for halves
-  bool accumulates = false;       // the last source is the destination, which the text does not repeat
+  bool byte_select = false;       // op_sel picks the byte of the destination
+  const MatrixForm* matrix = nullptr;
+  bool accumulates = false;  // the last source is the destination, which the text does not repeat
 };
 
 class Table {
@@ -69,6 +78,10 @@ void add_lane_operations(Table& table);        // vop_lane.cpp
 void add_packed_operations(Table& table);      // vop_packed.cpp
 void add_vector_memory(Table& table);          // flat.cpp
 void add_vector_atomics(Table& table);         // flat_atomics.cpp
+void add_buffer_memory(Table& table);          // buffer.cpp
+void add_buffer_atomics(Table& table);         // buffer_atomics.cpp
+void add_matrix_operations(Table& table);      // matrix.cpp
+void add_small_floats(Table& table);           // vop_float8.cpp
 void add_local_memory(Table& table);           // ds.cpp
 void add_local_atomics(Table& table);          // ds_atomics.cpp
 

@@ -139,7 +139,8 @@ Semantics packed_float() {
   Semantics s;
   s.handler = &run_packed_float<F>;
   s.packed = true;
-  s.types = {Type::kU64, Type::kU64, Type::kU64, SignatureOf<F>::kCount == 3 ? Type::kU64 : Type::kNone};
+  // An inline constant is a float of 32 bits.
+  s.types = {Type::kU64, Type::kF32, Type::kF32, SignatureOf<F>::kCount == 3 ? Type::kF32 : Type::kNone};
   return s;
 }
 
@@ -166,7 +167,7 @@ void add_packed_operations(Table& table) {
   Semantics move;
   move.handler = &run_packed_move;
   move.packed = true;
-  move.types = {Type::kU64, Type::kU64, Type::kU64};
+  move.types = {Type::kU64, Type::kU32, Type::kU32};
   table.add("v_pk_mov_b32", move);
 }
 

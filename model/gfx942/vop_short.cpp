@@ -24,18 +24,30 @@ constexpr T median(T a, T b, T c) {
 
 // The sum of products of fields of `Width` bits, plus c.
 template <u32 Width, bool Signed>
-constexpr u32 dot(u32 a, u32 b, u32 c) {
+constexpr i64 whole_dot(u32 a, u32 b, u32 c) {
+  i64 sum = Signed ? i64{static_cast<i32>(c)} : i64{c};
   for (u32 shift = 0; shift < 32; shift += Width) {
-    u32 x = a >> shift << (32 - Width);
-    u32 y = b >> shift << (32 - Width);
+    const u32 x = a >> shift << (32 - Width);
+    const u32 y = b >> shift << (32 - Width);
     if constexpr (Signed) {
-      c +=
-          static_cast<u32>(static_cast<i32>(x) >> (32 - Width)) * static_cast<u32>(static_cast<i32>(y) >> (32 - Width));
+      sum += i64{static_cast<i32>(x) >> (32 - Width)} * (static_cast<i32>(y) >> (32 - Width));
     } else {
-      c += (x >> (32 - Width)) * (y >> (32 - Width));
+      sum += i64{x >> (32 - Width)} * (y >> (32 - Width));
     }
   }
-  return c;
+  return sum;
+}
+template <u32 Width, bool Signed>
+constexpr u32 dot(u32 a, u32 b, u32 c) {
+  return static_cast<u32>(whole_dot<Width, Signed>(a, b, c));
+}
+// The same with `clamp`.
+template <u32 Width, bool Signed>
+constexpr u32 saturated_dot(u32 a, u32 b, u32 c) {
+  using T = std::conditional_t<Signed, i32, u32>;
+  const i64 low = std::numeric_limits<T>::min();
+  const i64 high = std::numeric_limits<T>::max();
+  return static_cast<u32>(std::clamp(whole_dot<Width, Signed>(a, b, c), low, high));
 }
 
 void add_arithmetic(Table& t) {
@@ -79,6 +91,12 @@ void add_dots(Table& t) {
   t.add("v_dot4_i32_i8", vector<([](u32 a, u32 b, u32 c) { return dot<8, true>(a, b, c); })>());
   t.add("v_dot8_u32_u4", vector<([](u32 a, u32 b, u32 c) { return dot<4, false>(a, b, c); })>());
   t.add("v_dot8_i32_i4", vector<([](u32 a, u32 b, u32 c) { return dot<4, true>(a, b, c); })>());
+  t.add("v_dot2_u32_u16 clamp", vector<([](u32 a, u32 b, u32 c) { return saturated_dot<16, false>(a, b, c); })>());
+  t.add("v_dot2_i32_i16 clamp", vector<([](u32 a, u32 b, u32 c) { return saturated_dot<16, true>(a, b, c); })>());
+  t.add("v_dot4_u32_u8 clamp", vector<([](u32 a, u32 b, u32 c) { return saturated_dot<8, false>(a, b, c); })>());
+  t.add("v_dot4_i32_i8 clamp", vector<([](u32 a, u32 b, u32 c) { return saturated_dot<8, true>(a, b, c); })>());
+  t.add("v_dot8_u32_u4 clamp", vector<([](u32 a, u32 b, u32 c) { return saturated_dot<4, false>(a, b, c); })>());
+  t.add("v_dot8_i32_i4 clamp", vector<([](u32 a, u32 b, u32 c) { return saturated_dot<4, true>(a, b, c); })>());
   t.add("v_dot2c_i32_i16", accumulating<([](u32 a, u32 b, u32 c) { return dot<16, true>(a, b, c); })>());
   t.add("v_dot4c_i32_i8", accumulating<([](u32 a, u32 b, u32 c) { return dot<8, true>(a, b, c); })>());
   t.add("v_dot8c_i32_i4", accumulating<([](u32 a, u32 b, u32 c) { return dot<4, true>(a, b, c); })>());

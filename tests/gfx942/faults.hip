@@ -25,8 +25,8 @@ KERNEL(scratch_astray)(u32* out, u32 index) {
 KERNEL(atomic_astray)(u8* words, u32 offset) {
   __hip_atomic_fetch_add((u32*)(words + offset), 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
-KERNEL(matrix_when)(u32* out, u32 wanted) {
-  if (wanted != 0) asm volatile("v_mfma_f32_4x4x1_16b_f32 a[0:3], v0, v1, a[0:3]" ::: "a0", "a1", "a2", "a3");
+KERNEL(typed_buffer_when)(u32* out, u32 wanted) {
+  if (wanted != 0) asm volatile("tbuffer_load_format_x v0, off, s[4:7], s8" ::: "v0");
   out[item()] = wanted;
 }
 KERNEL(garbage_when)(u32* out, u32 wanted) {

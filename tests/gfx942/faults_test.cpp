@@ -93,10 +93,10 @@ TEST_F(Faults, AnAtomicOperationNeedsAnAlignedAddress) {
 }
 
 TEST_F(Faults, AnInstructionThatIsNotKnownFaultsOnlyWhenItIsReached) {
-  expect_finished("matrix_when", out_, u32{0});
-  const gfx942::Fault f = fault("matrix_when", out_, u32{1});
+  expect_finished("typed_buffer_when", out_, u32{0});
+  const gfx942::Fault f = fault("typed_buffer_when", out_, u32{1});
   EXPECT_EQ(f.kind, FaultKind::kUnknown);
-  EXPECT_THAT(f.instruction, HasSubstr("v_mfma_f32_4x4x1_16b_f32"));
+  EXPECT_THAT(f.instruction, HasSubstr("tbuffer_load_format_x"));
 }
 
 TEST_F(Faults, BytesThatAreNoInstructionFaultOnlyWhenTheyAreReached) {
@@ -108,7 +108,7 @@ TEST_F(Faults, BytesThatAreNoInstructionFaultOnlyWhenTheyAreReached) {
 
 TEST_F(Faults, OnlyTheInstructionsThatAreNotKnownAreListed) {
   EXPECT_THAT(machine_.program().unknown_instructions(),
-              testing::ElementsAre(".long 0xffffffff", HasSubstr("v_mfma_f32_4x4x1_16b_f32")));
+              testing::ElementsAre(".long 0xffffffff", HasSubstr("tbuffer_load_format_x")));
 }
 
 TEST_F(Faults, ARoundingModeThatIsNotModelledEndsTheLaunch) {

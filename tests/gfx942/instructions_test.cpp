@@ -67,14 +67,66 @@ u32 clamped32(i64 x) {
 u32 clamped16(i64 x) {
   return static_cast<u16>(std::clamp<i64>(x, INT16_MIN, INT16_MAX));
 }
-u32 fields(u32 a, u32 b, u32 width, bool is_signed) {
+i64 whole_fields(u32 a, u32 b, u32 width, bool is_signed) {
   i64 sum = 0;
   for (u32 i = 0; i < 32; i += width) {
     const u32 x = a >> i & ones(width);
     const u32 y = b >> i & ones(width);
     sum += is_signed ? extended(x, width) * extended(y, width) : i64{x} * y;
   }
-  return static_cast<u32>(sum);
+  return sum;
+}
+u32 fields(u32 a, u32 b, u32 width, bool is_signed) {
+  return static_cast<u32>(whole_fields(a, b, width, is_signed));
+}
+u32 bits(float x) {
+  return std::bit_cast<u32>(x);
+}
+// Without the highest bit of the exponent: no number is too large for a sum, and none is a NaN.
+float below_two(u32 x) {
+  return std::bit_cast<float>(x & 0xbfffffff);
+}
+
+// The 8-bit floats of gfx942 by their definition; 0x80 is the NaN.
+struct Float8 {
+  int mantissa;
+  int bias;
+};
+constexpr Float8 kFp8{3, 8};
+constexpr Float8 kBf8{2, 16};
+double float8_value(u32 code, Float8 f) {
+  const int exponent = static_cast<int>((code & 127) >> f.mantissa);
+  const double fraction = static_cast<double>(code & ones(static_cast<u32>(f.mantissa))) / (1 << f.mantissa);
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, 1 - f.bias) : std::ldexp(1 + fraction, exponent - f.bias);
+  return code >= 128 ? -magnitude : magnitude;
+}
+u32 float8_bits(u32 code, Float8 f) {
+  return code == 128 ? 0x7fc00000 : bits(static_cast<float>(float8_value(code, f)));
+}
+// The nearest number, the even one of two that are as near; where the next one behind the largest is nearest: the NaN.
+u32 to_float8(u32 x, Float8 f) {
+  const double value = static_cast<double>(std::bit_cast<float>(x));
+  if (!std::isfinite(value)) return 128;
+  const double magnitude = std::fabs(value);
+  const double step = float8_value(127, f) - float8_value(126, f);
+  if (magnitude >= float8_value(127, f) + step / 2) return 128;
+  u32 best = 0;
+  for (u32 code = 1; code < 128; ++code) {
+    const double better = std::fabs(float8_value(best, f) - magnitude) - std::fabs(float8_value(code, f) - magnitude);
+    if (better > 0 || (better == 0 && code % 2 == 0)) best = code;
+  }
+  return best == 0 || value > 0 ? best : best + 128;
+}
+// Random bits below the mantissa, then the largest number that is not larger.
+u32 stochastic8(u32 x, u32 random, Float8 f) {
+  if (!std::isfinite(std::bit_cast<float>(x))) return 128;
+  const double value = static_cast<double>(std::bit_cast<float>(x + (random >> (9 + f.mantissa))));
+  const double magnitude = std::fabs(value);
+  if (!(magnitude < float8_value(127, f) * 2 - float8_value(126, f))) return 128;
+  u32 best = 0;
+  for (u32 code = 1; code < 128 && float8_value(code, f) <= magnitude; ++code) best = code;
+  return best == 0 || value > 0 ? best : best + 128;
 }
 u32 quad_bits(u32 x) {
   u32 result = 0;
