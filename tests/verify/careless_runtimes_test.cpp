@@ -151,6 +151,16 @@ constexpr Careless kWrongOutcomes[] = {
        };
      },
      "refused, and then other bytes"},
+    {"hipGraphExecUpdate", "a-linear-copy-for-a-copy-to-a-symbol",
+     [](hip::Api& api) { api.hipGraphExecUpdate = [](auto...) { return hipSuccess; }; }, "success, and then no effect"},
+    {"hipGraphExecMemcpyNodeSetParamsToSymbol", "a-linear-copy-after-a-launch",
+     [](hip::Api& api) {
+       api.hipGraphExecMemcpyNodeSetParamsToSymbol = [](hipGraphExec_t exec, hipGraphNode_t node, const void* symbol,
+                                                        const void* from, std::size_t, auto... others) {
+         return Machine::api().hipGraphExecMemcpyNodeSetParamsToSymbol(exec, node, symbol, from, 8, others...);
+       };
+     },
+     "success, and then a part of the effect, or another one"},
     {"hipGraphAddMemcpyNode", "no-height",
      [](hip::Api& api) {
        api.hipGraphAddMemcpyNode = [](hipGraphNode_t* node, hipGraph_t graph, auto... others) {
@@ -210,6 +220,19 @@ constexpr Careless kWrongOutcomes[] = {
      "success, and then memory that stays in use"},
 };
 
+TEST(ErrorCases, ACaseOfACopyToASymbolNeedsAVariable) {
+  Machine machine;
+  const ErrorCase& error_case = *find_error_case("hipGraphExecUpdate", "rows-for-a-copy-to-a-symbol");
+  const auto kind_with = [&](const hip::Api& api, const void* variable) {
+    return answer_error_case(api, machine.kernel(), variable, nullptr, error_case).kind;
+  };
+  hip::Api api = Machine::api();
+  EXPECT_EQ(kind_with(api, machine.variable()), ErrorAnswer::Kind::kJudged);
+  EXPECT_EQ(kind_with(api, nullptr), ErrorAnswer::Kind::kUnsupported);
+  api.hipGetSymbolAddress = nullptr;
+  EXPECT_EQ(kind_with(api, machine.variable()), ErrorAnswer::Kind::kUnsupported);
+}
+
 TEST(ErrorCases, AnOutcomeThatIsNotAllowedIsSeen) {
   for (const Careless& careless : kWrongOutcomes) {
     Machine machine;
@@ -217,7 +240,7 @@ TEST(ErrorCases, AnOutcomeThatIsNotAllowedIsSeen) {
     careless.spoil(api);
     const ErrorCase* error_case = find_error_case(careless.function, careless.name);
     ASSERT_NE(error_case, nullptr) << careless.function << " " << careless.name;
-    const ErrorAnswer answer = answer_error_case(api, machine.kernel(), nullptr, nullptr, *error_case);
+    const ErrorAnswer answer = answer_error_case(api, machine.kernel(), machine.variable(), nullptr, *error_case);
     EXPECT_EQ(describe(answer), careless.changed) << careless.function << " " << careless.name;
   }
 }

@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(OnTheModel, BadInput, testing::ValuesIn(cases_of_the_mo
 class OpenCase : public testing::TestWithParam<ErrorCase> {};
 TEST_P(OpenCase, HasAnAllowedOutcomeAndLeavesNothing) {
   Machine machine;
-  const ErrorAnswer answer = answer_error_case(Machine::api(), machine.kernel(), nullptr, nullptr, GetParam());
+  const ErrorAnswer answer =
+      answer_error_case(Machine::api(), machine.kernel(), machine.variable(), nullptr, GetParam());
   EXPECT_EQ(answer.kind, ErrorAnswer::Kind::kJudged);
   EXPECT_EQ(describe(answer), "an allowed outcome") << GetParam().source;
   model::LiveHandles left;

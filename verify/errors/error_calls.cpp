@@ -97,7 +97,7 @@ std::string describe(const ErrorAnswer& answer) {
 }
 
 bool needs_variable(const ErrorCase& error_case) {
-  return error_case.function.find("Symbol") != std::string_view::npos;
+  return error_case.open == OpenKind::kSymbolForm || error_case.function.find("Symbol") != std::string_view::npos;
 }
 
 bool needs_code(const ErrorCase& error_case) {
@@ -108,10 +108,12 @@ namespace {
 
 const ErrorAnswer kLacking = {ErrorAnswer::Kind::kUnsupported, hipErrorNotSupported, hipSuccess};
 
-ErrorAnswer answer_open_case(const hip::Api& api, hipFunction_t kernel, const ErrorCase& error_case) {
+ErrorAnswer answer_open_case(const hip::Api& api, hipFunction_t kernel, const void* variable,
+                             const ErrorCase& error_case) {
   const OpenCall* call = find_open_call(error_case);
-  if (call == nullptr || !call->exists(api)) return kLacking;
-  OpenScene scene(api, kernel, launches_before(call->name));
+  const bool lacks_variable = variable == nullptr && needs_variable(error_case);
+  if (call == nullptr || !call->exists(api) || lacks_variable) return kLacking;
+  OpenScene scene(api, kernel, launches_before(call->name), needs_variable(error_case) ? variable : nullptr);
   const hipError_t status = call->make(scene);
   if (scene.lacking()) return kLacking;
   if (scene.prepared() != hipSuccess) return {ErrorAnswer::Kind::kUnprepared, scene.prepared(), hipSuccess};
@@ -122,7 +124,7 @@ ErrorAnswer answer_open_case(const hip::Api& api, hipFunction_t kernel, const Er
 
 ErrorAnswer answer_error_case(const hip::Api& api, hipFunction_t kernel, const void* variable, const void* code,
                               const ErrorCase& error_case, bool look_around) {
-  if (error_case.open != OpenKind::kNone) return answer_open_case(api, kernel, error_case);
+  if (error_case.open != OpenKind::kNone) return answer_open_case(api, kernel, variable, error_case);
   const ErrorCall* call = find_error_call(error_case);
   const bool lacks_variable = variable == nullptr && needs_variable(error_case);
   const bool lacks_code = code == nullptr && needs_code(error_case);

@@ -21,6 +21,9 @@ enum class OpenKind : std::uint8_t {
   kFreeElsewhere,  // a free node in another graph than the allocation's
   kOneRow,         // one row with a pitch
   kNoBytes,        // nothing to set or copy
+  kSymbolForm,     // a copy to or from a symbol becomes another form of copy, or the reverse
+  kBatch,          // nodes of batches of memory operations that get other operations
+  kBatchArray,     // such nodes, and the caller changes its array behind the call
 };
 
 struct ErrorCase {

@@ -10,10 +10,18 @@ constexpr std::size_t kMemoryBytes = 64, kCopiedBytes = 32;  // of an allocation
 
 void count_nothing(void*) {}
 
+bool has_symbol_nodes(const hip::Api& api) {
+  return api.hipGraphAddMemcpyNodeToSymbol != nullptr && api.hipGraphAddMemcpyNodeFromSymbol != nullptr;
+}
+
+bool is_to_variable(const OpenScene::Copy& what) {
+  return what.to >= OpenScene::kVariableAt;
+}
+
 }  // namespace
 
 OpenScene::Bytes::Bytes() {
-  for (std::size_t i = 0; i < kBytes; ++i) bytes_[i] = static_cast<unsigned char>(i * 7 + i / 256);
+  for (std::size_t i = 0; i < kAllBytes; ++i) bytes_[i] = static_cast<unsigned char>(i * 7 + i / 256);
 }
 void OpenScene::Bytes::copy(const Copy& what) {
   for (std::size_t row = 0; row < what.height; ++row) {
@@ -26,9 +34,11 @@ void OpenScene::Bytes::set(std::size_t to, unsigned char value, std::size_t coun
   std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(to), count, value);
 }
 
-OpenScene::OpenScene(const hip::Api& table, hipFunction_t kernel, bool launched)
-    : api(table), kernel_(kernel), launched_(launched) {
+OpenScene::OpenScene(const hip::Api& table, hipFunction_t kernel, bool launched, const void* variable)
+    : api(table), kernel_(kernel), launched_(launched), symbol_(variable) {
   must(api.hipMalloc(&memory_, kBytes));
+  if (symbol_ != nullptr) need(api.hipGetSymbolAddress != nullptr && has_symbol_nodes(api));
+  if (symbol_ != nullptr && !lacking_) must(api.hipGetSymbolAddress(&variable_memory_, symbol_));
   must(api.hipStreamCreateWithFlags(&stream, hipStreamDefault));
   must(api.hipEventCreateWithFlags(&event, hipEventDisableTiming));
   graph = new_graph();
@@ -56,6 +66,38 @@ hipGraphNode_t OpenScene::add_line(hipGraph_t to, const Copy& what, hipGraphNode
   must(api.hipGraphAddMemcpyNode1D(&node, to, &after, after == nullptr ? 0 : 1, at(what.to), at(what.from), what.width,
                                    hipMemcpyDeviceToDevice));
   return node;
+}
+
+hipGraphNode_t OpenScene::add_symbol(hipGraph_t to, const Copy& what, hipGraphNode_t after) {
+  hipGraphNode_t node = nullptr;
+  if (lacking_) return node;
+  const std::size_t dependencies = after == nullptr ? 0 : 1;
+  if (is_to_variable(what)) {
+    must(api.hipGraphAddMemcpyNodeToSymbol(&node, to, &after, dependencies, symbol_, at(what.from), what.width,
+                                           what.to - kVariableAt, hipMemcpyDeviceToDevice));
+  } else {
+    must(api.hipGraphAddMemcpyNodeFromSymbol(&node, to, &after, dependencies, at(what.to), symbol_, what.width,
+                                             what.from - kVariableAt, hipMemcpyDeviceToDevice));
+  }
+  return node;
+}
+
+hipError_t OpenScene::set_symbol(hipGraphNode_t node, const Copy& what) const {
+  if (is_to_variable(what)) {
+    return api.hipGraphMemcpyNodeSetParamsToSymbol(node, symbol_, at(what.from), what.width, what.to - kVariableAt,
+                                                   hipMemcpyDeviceToDevice);
+  }
+  return api.hipGraphMemcpyNodeSetParamsFromSymbol(node, at(what.to), symbol_, what.width, what.from - kVariableAt,
+                                                   hipMemcpyDeviceToDevice);
+}
+
+hipError_t OpenScene::set_symbol_in_exec(hipGraphNode_t node, const Copy& what) const {
+  if (is_to_variable(what)) {
+    return api.hipGraphExecMemcpyNodeSetParamsToSymbol(exec, node, symbol_, at(what.from), what.width,
+                                                       what.to - kVariableAt, hipMemcpyDeviceToDevice);
+  }
+  return api.hipGraphExecMemcpyNodeSetParamsFromSymbol(exec, node, at(what.to), symbol_, what.width,
+                                                       what.from - kVariableAt, hipMemcpyDeviceToDevice);
 }
 
 hipGraphNode_t OpenScene::add_rows(hipGraph_t to, const Copy& what, hipGraphNode_t after) {
@@ -108,8 +150,8 @@ hipHostNodeParams OpenScene::host_params() {
 
 OpenScene::Memory OpenScene::add_memory(hipGraph_t to, unsigned char value, bool frees) {
   Memory made;
-  lacking_ = lacking_ || api.hipGraphAddMemAllocNode == nullptr || api.hipGraphAddMemFreeNode == nullptr ||
-             api.hipDeviceGetGraphMemAttribute == nullptr;
+  need(api.hipGraphAddMemAllocNode != nullptr && api.hipGraphAddMemFreeNode != nullptr &&
+       api.hipDeviceGetGraphMemAttribute != nullptr);
   if (lacking_) return made;
   made.params.poolProps.allocType = hipMemAllocationTypePinned;
   made.params.poolProps.location = {hipMemLocationTypeDevice, 0};
@@ -131,7 +173,20 @@ std::size_t OpenScene::graph_memory() const {
 }
 
 hipError_t OpenScene::write(const Bytes& bytes) const {
-  return api.hipMemcpy(memory_, bytes.all().data(), kBytes, hipMemcpyHostToDevice);
+  const unsigned char* from = bytes.all().data();
+  const hipError_t status = api.hipMemcpy(memory_, from, kBytes, hipMemcpyHostToDevice);
+  if (status != hipSuccess || variable_memory_ == nullptr) return status;
+  return api.hipMemcpy(variable_memory_, from + kVariableAt, kVariableBytes, hipMemcpyHostToDevice);
+}
+
+// Without a variable its bytes are those that were written.
+hipError_t OpenScene::read(Bytes& bytes) const {
+  std::array<unsigned char, kAllBytes> seen = Bytes().all();
+  hipError_t status = api.hipMemcpy(seen.data(), memory_, kBytes, hipMemcpyDeviceToHost);
+  if (status == hipSuccess && variable_memory_ != nullptr)
+    status = api.hipMemcpy(seen.data() + kVariableAt, variable_memory_, kVariableBytes, hipMemcpyDeviceToHost);
+  bytes = Bytes(seen);
+  return status;
 }
 
 Snapshot OpenScene::look() const {
@@ -216,7 +271,6 @@ std::string OpenScene::freed(void* memory) {
 }
 
 std::string OpenScene::launch_and_read(bool succeeded, Bytes& seen) {
-  std::array<unsigned char, kBytes> read{};
   if (effect_ == Effect::kStream) {
     if (api.hipStreamSynchronize(stream) != hipSuccess) return "a stream that cannot be waited for";
   } else {
@@ -224,10 +278,7 @@ std::string OpenScene::launch_and_read(bool succeeded, Bytes& seen) {
     const std::string wrong = launch != nullptr ? launch(succeeded) : launch_once(exec);
     if (!wrong.empty()) return wrong;
   }
-  if (api.hipMemcpy(read.data(), memory_, kBytes, hipMemcpyDeviceToHost) != hipSuccess)
-    return "memory that cannot be read";
-  seen = Bytes(read);
-  return {};
+  return read(seen) == hipSuccess ? "" : "memory that cannot be read";
 }
 
 // A setter of an executable graph leaves the graph alone, whatever it answers; a refused call leaves all graphs alone.

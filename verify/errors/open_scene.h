@@ -15,9 +15,11 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hip/api/api.h"
@@ -27,36 +29,48 @@ namespace verify {
 
 class OpenScene {
  public:
-  static constexpr std::size_t kBytes = 768;  // of the memory that every call is about
+  // Every call is about one block of memory. Offsets from kVariableAt on are in a variable of device code, which rows
+  // of the kind kSymbolForm use.
+  static constexpr std::size_t kBytes = 768, kVariableAt = kBytes, kVariableBytes = 64;
+  static constexpr std::size_t kAllBytes = kBytes + kVariableBytes;
 
-  // A copy inside the memory, by offsets: `height` rows of `width` bytes, which begin `pitch` bytes apart.
+  // A copy by offsets: `height` rows of `width` bytes, which begin `pitch` bytes apart.
   struct Copy {
     std::size_t to = 0, from = 0, width = 0, height = 1, pitch = 0;
   };
-  // The bytes of the memory as they should be: first those that the scene writes before each launch.
+  // The bytes of memory and variable as they should be: first those that the scene writes before each launch.
   class Bytes {
    public:
     Bytes();
-    explicit Bytes(const std::array<unsigned char, kBytes>& bytes) : bytes_(bytes) {}
+    explicit Bytes(const std::array<unsigned char, kAllBytes>& bytes) : bytes_(bytes) {}
     void copy(const Copy& what);
     void set(std::size_t to, unsigned char value, std::size_t count);
-    [[nodiscard]] const std::array<unsigned char, kBytes>& all() const { return bytes_; }
+    [[nodiscard]] const std::array<unsigned char, kAllBytes>& all() const { return bytes_; }
     bool operator==(const Bytes&) const = default;
 
    private:
-    std::array<unsigned char, kBytes> bytes_{};
+    std::array<unsigned char, kAllBytes> bytes_{};
   };
 
-  // `kernel`: the catalogue's count_only. `launched`: the executable graph is launched before the call.
-  OpenScene(const hip::Api& table, hipFunction_t kernel, bool launched);
+  // `kernel`: the catalogue's count_only. `launched`: the executable graph is launched before the call. `variable`
+  // stands for a variable of device code, or is null.
+  OpenScene(const hip::Api& table, hipFunction_t kernel, bool launched, const void* variable = nullptr);
   OpenScene(const OpenScene&) = delete;
   OpenScene& operator=(const OpenScene&) = delete;
   ~OpenScene();
 
   // Objects of the scene. The nodes depend on `after`, if it is not null.
-  [[nodiscard]] void* at(std::size_t offset) const { return static_cast<std::byte*>(memory_) + offset; }
+  [[nodiscard]] void* at(std::size_t offset) const {
+    return offset < kVariableAt ? static_cast<std::byte*>(memory_) + offset
+                                : static_cast<std::byte*>(variable_memory_) + (offset - kVariableAt);
+  }
   [[nodiscard]] hipGraph_t new_graph();
   [[nodiscard]] hipGraphNode_t add_line(hipGraph_t to, const Copy& what, hipGraphNode_t after = nullptr);
+  // Copies to or from the variable, where one end of `what` is, by the functions that name its symbol. The setters are
+  // those of nodes in `graph` and in `exec`.
+  [[nodiscard]] hipGraphNode_t add_symbol(hipGraph_t to, const Copy& what, hipGraphNode_t after = nullptr);
+  [[nodiscard]] hipError_t set_symbol(hipGraphNode_t node, const Copy& what) const;
+  [[nodiscard]] hipError_t set_symbol_in_exec(hipGraphNode_t node, const Copy& what) const;
   [[nodiscard]] hipGraphNode_t add_rows(hipGraph_t to, const Copy& what, hipGraphNode_t after = nullptr);
   [[nodiscard]] hipGraphNode_t add_memset(hipGraph_t to, const hipMemsetParams& what, hipGraphNode_t after = nullptr);
   [[nodiscard]] hipGraphNode_t add_child(hipGraph_t to, hipGraph_t child);
@@ -85,6 +99,13 @@ class OpenScene {
   [[nodiscard]] std::string launch_once(hipGraphExec_t launched);  // and waits
   [[nodiscard]] hipGraphExec_t instantiated(hipGraph_t of);
   [[nodiscard]] std::string freed(void* memory);  // by the stream, which is waited for
+  // The array lives until the scene ends.
+  template <class T>
+  [[nodiscard]] std::span<T> keep(std::vector<T> values) {
+    auto kept = std::make_shared<std::vector<T>>(std::move(values));
+    kept_.push_back(kept);
+    return *kept;
+  }
   // The bytes of all memory of graphs in use on device 0.
   [[nodiscard]] std::size_t graph_memory() const;
 
@@ -92,6 +113,7 @@ class OpenScene {
   [[nodiscard]] hipError_t prepared() const { return prepared_; }
   // Whether the runtime lacks a function that a row needs besides its own.
   [[nodiscard]] bool lacking() const { return lacking_; }
+  void need(bool function_exists) { lacking_ = lacking_ || !function_exists; }
   void must(hipError_t status) {
     if (prepared_ == hipSuccess) prepared_ = status;
   }
@@ -111,6 +133,7 @@ class OpenScene {
 
  private:
   [[nodiscard]] hipError_t write(const Bytes& bytes) const;
+  [[nodiscard]] hipError_t read(Bytes& bytes) const;
   [[nodiscard]] Snapshot look() const;
   [[nodiscard]] Snapshot look_at_others() const;  // the graphs of the scene that are not `graph`
   [[nodiscard]] std::string launch_and_read(bool succeeded, Bytes& seen);
@@ -122,7 +145,8 @@ class OpenScene {
 
   hipFunction_t kernel_;
   bool launched_;
-  void* memory_ = nullptr;
+  const void* symbol_;
+  void *memory_ = nullptr, *variable_memory_ = nullptr;
   Effect effect_ = Effect::kExec;
   std::optional<Snapshot> before_, others_before_;
   std::optional<hipError_t> last_error_;  // behind a call in a capture
@@ -131,6 +155,7 @@ class OpenScene {
   bool lacking_ = false;
   std::vector<hipGraph_t> graphs_;
   std::vector<hipGraphExec_t> execs_;
+  std::vector<std::shared_ptr<void>> kept_;
   std::uint32_t n_ = 0;  // the kernel's arguments
   std::uint64_t x_ = 0;
   std::uint8_t y_ = 0;

@@ -195,6 +195,35 @@ hipCtx_t context() {
   MUST(hipCtxGetCurrent(&current));
   return current;
 }
+)",
+    R"(// The statements with attributes of the file that hipGraphDebugDotPrint writes: names, and attributes.
+std::map<std::string, std::string> dot_statements(hipGraph_t graph, unsigned flags) {
+  char path[] = "/tmp/hgcheck-dot-XXXXXX";
+  const int file = mkstemp(path);
+  if (file < 0) exit(2);
+  close(file);
+  MUST(hipGraphDebugDotPrint(graph, path, flags));
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  unlink(path);
+  std::map<std::string, std::string> statements;
+  for (size_t begin = 0, end; (end = text.find("];", begin)) != std::string::npos; begin = end + 2) {
+    const size_t open = text.find('[', begin);
+    statements[text.substr(begin, open - begin)] = text.substr(open, end - open);
+  }
+  return statements;
+}
+// A quotation mark that is missing, or fewer than `about` nodes with more text than without flags, or "nothing".
+std::string dot_flaw(hipGraph_t graph, unsigned flags, size_t about) {
+  const std::map<std::string, std::string> plain = dot_statements(graph, 0), flagged = dot_statements(graph, flags);
+  size_t longer = 0;
+  for (const auto& [name, text] : flagged) {
+    if (std::count(text.begin(), text.end(), '"') % 2 != 0) return "a quotation mark is missing";
+    const auto found = plain.find(name);
+    longer += found != plain.end() && text.size() > found->second.size();
+  }
+  return longer < about ? "the flags say nothing about some nodes" : "nothing";
+}
 )"};
 
 // Pairs of a helper and the helper that it calls.

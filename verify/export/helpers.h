@@ -25,7 +25,8 @@ enum class HelperFunction : std::uint8_t {
   kMemoryInfo,
   kOwnCode,
   kOfModule,
-  kContext
+  kContext,
+  kDot
 };
 
 [[nodiscard]] std::string_view source_of(HelperFunction helper);

@@ -170,6 +170,7 @@ void ReproducerText::write_includes(std::string& out, const Reproducer& reproduc
   if (checks_ || catch2) headers.insert("string");
   if (any({HelperFunction::kHex, HelperFunction::kLoad, HelperFunction::kStore})) headers.insert("vector");
   if (any({HelperFunction::kThread})) headers.insert({"functional", "semaphore.h", "thread", "utility"});
+  if (any({HelperFunction::kDot})) headers.insert({"algorithm", "fstream", "iterator", "map", "unistd.h"});
   for (const std::string& header : headers) out += fmt::format("#include <{}>\n", header);
   out += "\n";
 }

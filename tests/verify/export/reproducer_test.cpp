@@ -368,6 +368,11 @@ TEST(Reproducer, AnAnswerThatDiffersIsCheckedOrNamed) {
   EXPECT_THAT(text_of_answer("buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0+4 value=7 element=1 width=4\ninspect g0\n",
                              "nodes 1: n0; n0 sets 7", "nodes 1: n0; n0 sets 8"),
               HasSubstr("check(\"the value of g0_n0\", \"7\", std::to_string(got"));
+  const char* const kDot = "graph g0\nempty g0.n0\ndot g0 flags=handles\n";
+  EXPECT_THAT(text_of_answer(kDot, "1 nodes, 0 edges", "1 nodes, 0 edges, the flags say nothing about 1 nodes"),
+              HasSubstr("check(\"the flaw of the DOT file of g0\", \"nothing\", dot_flaw(g0, 1024, 1));"));
+  EXPECT_THAT(text_of_answer(kDot, "1 nodes, 0 edges", "1 nodes, 0 edges, another graph"),
+              HasSubstr("has no stand-alone form yet"));
   EXPECT_THAT(text_of_answer("graph g0\nempty g0.n0\ninspect g0\n", "nodes 1: n0", "nodes 2: n0 unknown"),
               HasSubstr("(expected 'nodes 1: n0', observed 'nodes 2: n0 unknown') has no stand-alone form yet"));
 }

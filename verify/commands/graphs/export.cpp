@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "verify/commands/nodes/node_types.h"
 #include "verify/export/exporter.h"
 
 namespace verify {
@@ -29,6 +30,21 @@ bool getter_differs(const ExpectedStatus& expected, Id node) {
     if (should[i] != did[i]) return should[i].starts_with(fmt::format("n{} ", node));
   }
   return false;
+}
+
+// The number of nodes that the flags are to say more about. The word of a flag begins the words of its nodes.
+std::size_t nodes_about(std::uint32_t flags, const GraphState& graph) {
+  const auto is_about = [flags](const NodeState& node) {
+    return std::ranges::any_of(kDotFlags, [&](const auto& flag) {
+      const auto& [bit, word] = flag;
+      const std::string_view about = word == "attributes" ? "kernel" : word;
+      return (flags & bit) != 0 &&
+             (word == "verbose" || word == "handles" || node_word(node.params).starts_with(about));
+    });
+  };
+  std::size_t count = 0;
+  for (const NodeState& node : graph.nodes) count += is_about(node) ? node.fan : 0;
+  return count;
 }
 
 // Asks a node for its parameters, and checks them.
@@ -151,9 +167,19 @@ void export_command(Exporter& out, const Inspect& c) {
   }
 }
 
+// Printing changes nothing, so the export writes only the files that differ. It cannot show a file of another graph.
 template <>
-void export_command(Exporter& out, const PrintDot& /*command*/) {
-  out.refuse_command();
+void export_command(Exporter& out, const PrintDot& c) {
+  const std::string_view saw = out.expected().saw;
+  if (!out.expected().only_seen_differs) return;
+  if (saw.find("another graph") != saw.npos || saw.ends_with(" edges")) return;
+  ReproducerText& text = out.text();
+  text.need(HelperFunction::kDot);
+  const GraphNames& names = out.names().graphs[c.graph];
+  text.equal(
+      fmt::format("the flaw of the DOT file of {}", names.graph), "\"nothing\"",
+      fmt::format("dot_flaw({}, {}, {})", names.graph, c.flags, nodes_about(c.flags, *out.before().graph(c.graph))));
+  out.answered();
 }
 
 template <>
