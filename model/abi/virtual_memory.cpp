@@ -1,11 +1,10 @@
 // Virtual memory management through the C ABI. The rules and their sources: model/virtual_memory.h, and here for the
 // arguments: HIP's header documentation; catch/unit/virtualMemoryManagement, file by file.
 //
-// Streams that capture do not matter to these calls: neither documentation lists them among the unsafe ones, and 7.2
-// carries them out. Handles for other processes (hipMemExportToShareableHandle and its inverse) and arrays are not
-// supported.
-#include <algorithm>
-
+// Streams that capture do not matter to these calls: neither documentation lists them among the unsafe ones, and 7.2,
+// 6.4 and CUDA 13.0 on an H200 carry them out. A map of the first part of a memory is legal (hipMemMap.cc,
+// MapPartialPhysicalMem); on that H200 it is not. Handles for other processes (hipMemExportToShareableHandle and its
+// inverse) and arrays are not supported.
 #include "model/abi/context.h"
 
 namespace model::abi {
