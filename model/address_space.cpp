@@ -9,13 +9,15 @@
 #include <cstring>
 #include <limits>
 
+#include "model/virtual_memory.h"
+
 namespace model {
 namespace {
 
 constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
 
-std::size_t aligned_up(std::size_t size) {
-  return (size + kAlignment - 1) / kAlignment * kAlignment;
+std::size_t aligned_up(std::size_t size, std::size_t alignment = kAlignment) {
+  return (size + alignment - 1) / alignment * alignment;
 }
 
 std::byte* aligned_bytes(std::byte* raw) {
@@ -72,10 +74,9 @@ bool AddressSpace::is_free(Address base, std::size_t size) const {
                                      [](Address address, const Allocation& a) { return address < a.base; });
   if (next != live_.end() && next->base < base + size) return false;
   if (next != live_.begin() && std::prev(next)->contains(base)) return false;
-  return std::ranges::none_of(reserved_, [&](const Reserved& reserved) {
-    const Allocation& range = reserved.allocation;
-    return range.base < base + size && base < range.base + range.size;
-  });
+  const auto overlaps = [&](const auto& range) { return range.base < base + size && base < range.base + range.size; };
+  if (virtual_ != nullptr && std::ranges::any_of(virtual_->ranges(), overlaps)) return false;
+  return std::ranges::none_of(reserved_, overlaps, &Reserved::allocation);
 }
 
 std::vector<std::pair<Address, Address>> AddressSpace::taken() const {
@@ -84,20 +85,23 @@ std::vector<std::pair<Address, Address>> AddressSpace::taken() const {
   for (const Reserved& reserved : reserved_) {
     ranges.emplace_back(reserved.allocation.base, reserved.allocation.base + reserved.allocation.size);
   }
+  if (virtual_ != nullptr) {
+    for (const AddressRange& range : virtual_->ranges()) ranges.emplace_back(range.base, range.base + range.size);
+  }
   std::ranges::sort(ranges);
   return ranges;
 }
 
-std::optional<Address> AddressSpace::first_fit(std::size_t size, Address from) const {
+std::optional<Address> AddressSpace::first_fit(std::size_t size, Address from, std::size_t alignment) const {
   const Address window_end = options_.device_base + options_.device_bytes;
-  Address candidate = aligned_up(from);
+  Address candidate = aligned_up(from, alignment);
   const auto skip = [&](Address begin, Address end) {  // false: there is room before the range
     if (end <= candidate) return true;
     if (begin >= candidate && begin - candidate >= size) return false;
-    candidate = aligned_up(end);
+    candidate = aligned_up(end, alignment);
     return true;
   };
-  if (reserved_.empty()) {
+  if (reserved_.empty() && (virtual_ == nullptr || virtual_->ranges().empty())) {
     for (const Allocation& allocation : live_) {
       if (!skip(allocation.base, allocation.base + allocation.size)) break;
     }
@@ -124,6 +128,15 @@ std::optional<Address> AddressSpace::choose_for_reservation(std::size_t size) {
   if (!placements_.empty()) return choose(size);
   const std::optional<Address> base = first_fit(size, options_.device_base + options_.device_bytes / 2);
   return base ? base : first_fit(size, options_.device_base);
+}
+
+std::optional<Address> AddressSpace::choose_for_range(std::size_t size, std::size_t alignment, Address wish) {
+  if (!placements_.empty()) return choose(size);
+  const bool in_window = wish >= options_.device_base && wish - options_.device_base < options_.device_bytes &&
+                         size <= options_.device_bytes - (wish - options_.device_base);
+  if (in_window && wish % alignment == 0 && is_free(wish, size)) return wish;
+  const std::optional<Address> base = first_fit(size, options_.device_base + options_.device_bytes / 2, alignment);
+  return base ? base : first_fit(size, options_.device_base, alignment);
 }
 
 // Large memory comes from mmap: pages that nobody touches cost nothing. calloc may clear each of them.
@@ -225,7 +238,7 @@ void AddressSpace::remember(const Allocation& allocation, Backing backing) {
 }
 
 Status AddressSpace::release(Address base) {
-  const Allocation* found = find(base);
+  const Allocation* found = find_own(base);
   if (found == nullptr || found->base != base) return Status::kInvalidValue;
   const auto index = found - live_.data();
   remember(*found, std::move(backing_[static_cast<std::size_t>(index)]));
@@ -236,7 +249,7 @@ Status AddressSpace::release(Address base) {
 }
 
 Status AddressSpace::pin(Address base, std::size_t size) {
-  const Allocation* found = find(base);
+  const Allocation* found = find_own(base);
   if (found == nullptr || found->base != base || found->size != size) return Status::kInvalidValue;
   if (found->registered) return Status::kHostMemoryAlreadyRegistered;
   if (found->kind != MemoryKind::kPageable) return Status::kInvalidValue;
@@ -247,7 +260,7 @@ Status AddressSpace::pin(Address base, std::size_t size) {
 }
 
 Status AddressSpace::unpin(Address base) {
-  const Allocation* found = find(base);
+  const Allocation* found = find_own(base);
   if (found == nullptr || found->base != base || !found->registered) return Status::kHostMemoryNotRegistered;
   Allocation& allocation = live_[static_cast<std::size_t>(found - live_.data())];
   allocation.kind = MemoryKind::kPageable;
@@ -290,7 +303,7 @@ void AddressSpace::unreserve(Address base) {
   const auto found =
       std::ranges::find_if(reserved_, [base](const Reserved& reserved) { return reserved.allocation.base == base; });
   if (found == reserved_.end()) return;  // the address space was reset since
-  if (const Allocation* live = find(base); live != nullptr && live->mapped) {
+  if (const Allocation* live = find_own(base); live != nullptr && live->mapped) {
     backing_[static_cast<std::size_t>(live - live_.data())] = std::move(found->backing);
   } else if (options_.identity) {
     remember(found->allocation, std::move(found->backing));
@@ -345,7 +358,24 @@ std::size_t AddressSpace::mapped_high(int device) const {
   return found == mapped_high_.end() ? 0 : found->second;
 }
 
+std::size_t AddressSpace::room_behind(Address address) const {
+  const Allocation* found = find_or_promised(address);
+  if (found == nullptr) return 0;
+  if (found->physical == 0) return found->size - (address - found->base);
+  const AddressRange& range = *virtual_->range_at(address);
+  return range.size - (address - range.base);
+}
+
+bool AddressSpace::in_a_range(Address address) const {
+  return virtual_ != nullptr && virtual_->range_at(address) != nullptr;
+}
+
 const Allocation* AddressSpace::find(Address address) const {
+  const Allocation* own = find_own(address);
+  return own != nullptr || virtual_ == nullptr ? own : virtual_->find(address);
+}
+
+const Allocation* AddressSpace::find_own(Address address) const {
   auto next = std::upper_bound(live_.begin(), live_.end(), address,
                                [](Address wanted, const Allocation& a) { return wanted < a.base; });
   if (next == live_.begin()) return nullptr;
@@ -364,12 +394,14 @@ const Allocation* AddressSpace::find_freed(Address address) const {
 bool AddressSpace::is_foreign_host(Address address) const {
   if (!options_.unknown_is_host || address < kFirstHostAddress) return false;
   const bool ours = !options_.identity && address - options_.device_base < options_.device_bytes;
-  return !ours && find(address) == nullptr && find_freed(address) == nullptr && reserved_at(address) == nullptr;
+  return !ours && find(address) == nullptr && find_freed(address) == nullptr && reserved_at(address) == nullptr &&
+         !in_a_range(address);
 }
 
 void AddressSpace::explain(Address address, std::size_t size, bool write, BadAccess* why) const {
   if (why == nullptr) return;
-  *why = {.address = address, .size = size, .write = write, .freed = false, .overrun = false, .allocation = {}};
+  *why = {};
+  why->address = address, why->size = size, why->write = write;
   if (const Allocation* live = find(address)) {
     why->allocation = *live;
     why->overrun = size > live->size - (address - live->base);
@@ -380,13 +412,16 @@ void AddressSpace::explain(Address address, std::size_t size, bool write, BadAcc
   if (why->allocation) why->allocation->bytes = nullptr;
 }
 
-std::byte* AddressSpace::access(Address address, std::size_t size, bool write, Accessor who, BadAccess* why) const {
+std::byte* AddressSpace::access(Address address, std::size_t size, bool write, Accessor who, BadAccess* why,
+                                int device) const {
   if (size == 0) return nullptr;
-  if (const Allocation* found = find(address)) {
+  if (const Allocation* found = find_own(address)) {
     const std::size_t offset = address - found->base;
     const bool reachable = (who != Accessor::kKernel || found->kind != MemoryKind::kPageable) &&
                            (who != Accessor::kHost || found->kind != MemoryKind::kDevice);
     if (reachable && size <= found->size - offset) return found->bytes + offset;
+  } else if (in_a_range(address)) {
+    return virtual_->access(address, size, write, who, device, why);
   } else if (who != Accessor::kKernel && !overflows(address, size) && is_foreign_host(address)) {
     return reinterpret_cast<std::byte*>(address);
   }
@@ -399,9 +434,16 @@ std::byte* AddressSpace::view(Address address, std::size_t size) const {
 }
 
 std::byte* AddressSpace::peek(Address address, std::size_t size) const {
-  const Allocation* found = find(address);
+  const Allocation* found = find_own(address);
+  if (found == nullptr && virtual_ != nullptr) return virtual_->peek(address, size);
   if (found == nullptr || size > found->size - (address - found->base)) return nullptr;
   return found->bytes + (address - found->base);
+}
+
+static std::string of_denial(const BadAccess& bad) {
+  const std::string device = "device " + std::to_string(bad.device);
+  if (bad.denial == Denial::kUnmapped) return "nothing is mapped";
+  return bad.denial == Denial::kNoAccess ? "no access for " + device : "read-only for " + device;
 }
 
 std::string describe(const BadAccess& bad) {
@@ -412,8 +454,10 @@ std::string describe(const BadAccess& bad) {
 std::string describe_owner(const BadAccess& bad) {
   if (!bad.allocation) return "no allocation";
   const Allocation& of = *bad.allocation;
-  const std::string text = std::to_string(bad.address - of.base) + " bytes into allocation " + std::to_string(of.id) +
-                           " (" + std::to_string(of.size) + " bytes at " + hex(of.base);
+  const std::string owner = of.id == 0 ? "a reserved range" : "allocation " + std::to_string(of.id);
+  const std::string text = std::to_string(bad.address - of.base) + " bytes into " + owner + " (" +
+                           std::to_string(of.size) + " bytes at " + hex(of.base);
+  if (bad.denial != Denial::kNone) return text + (bad.overrun ? ", overrun, behind it: " : ", ") + of_denial(bad) + ")";
   if (bad.freed) return text + ", freed)";
   return text + (bad.overrun ? ", overrun)" : ", out of this accessor's reach)");
 }

@@ -11,8 +11,11 @@
 // backing, for programs that dereference pointers from hipHostMalloc; freed backings are kept while
 // the freed range is remembered, so that their addresses cannot turn up in the caller's own heap.
 //
-// Not modelled: paging, caches, access rights per device (every device reaches every allocation), virtual memory
-// management.
+// Virtual memory management is in virtual_memory.h, which adds reserved ranges and mappings; find() and access() know
+// them, too.
+//
+// Not modelled: paging, caches, access rights of devices except to mapped memory (every device reaches every
+// allocation).
 #pragma once
 
 #include <cstddef>
@@ -50,15 +53,19 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
   int device = 0;
   std::byte* bytes = nullptr;
-  bool adopted = false;     // the bytes are the calling process's own
-  bool mapped = false;      // memory of a reservation
-  bool registered = false;  // pageable memory that pin() made pinned, until unpin()
-  bool of_stream = false;   // memory of a stream's reservation, not of a graph's
+  bool adopted = false;        // the bytes are the calling process's own
+  bool mapped = false;         // memory of a reservation
+  bool registered = false;     // pageable memory that pin() made pinned, until unpin()
+  bool of_stream = false;      // memory of a stream's reservation, not of a graph's
+  std::uint32_t physical = 0;  // the memory that is mapped here (VirtualMemory::map); 0: this is no mapping
   [[nodiscard]] bool contains(Address address) const { return address - base < size; }
 };
 
 // The origin of an access to memory.
 enum class Accessor : std::uint8_t { kKernel, kCopy, kHost };
+
+// Why memory of a reserved range (virtual_memory.h) cannot be accessed.
+enum class Denial : std::uint8_t { kNone, kUnmapped, kNoAccess, kReadOnly };
 
 // Why an access is not legal.
 struct BadAccess {
@@ -67,6 +74,8 @@ struct BadAccess {
   bool write = false;
   bool freed = false;                    // the address used to belong to `allocation`, which is freed
   bool overrun = false;                  // the access begins in `allocation` (live) and ends behind it
+  Denial denial = Denial::kNone;         // of the first part that is denied; `allocation` is the mapping or the range
+  int device = 0;                        // of the accessor, where access is denied
   std::optional<Allocation> allocation;  // the present or former owner; `bytes` is null
 };
 
@@ -82,6 +91,7 @@ struct AddressSpaceOptions {
 };
 
 class AddressSpace;
+class VirtualMemory;
 
 // A range of addresses that is kept, with or without memory in it, as long as this object lives. A memory allocation
 // node of a graph gets it when the node is added, a stream gets it when it allocates. The range has memory from the
@@ -151,21 +161,25 @@ class AddressSpace {
   [[nodiscard]] Reservation* find_reservation(Address address) const;
   // The live allocation that holds `address` or, where there is none, the allocation that map() would make there.
   [[nodiscard]] const Allocation* find_or_promised(Address address) const;
+  // The bytes from an address to the end of that allocation; of a mapping, to the end of its reserved range, because
+  // mappings change. 0: none.
+  [[nodiscard]] std::size_t room_behind(Address address) const;
   // For a device: the bytes of memory that reservations of graphs have at present, and the highest value of this number
   // since reset_mapped_high().
   [[nodiscard]] std::size_t mapped_bytes(int device) const;
   [[nodiscard]] std::size_t mapped_high(int device) const;
   void reset_mapped_high(int device) { mapped_high_[device] = mapped_bytes(device); }
 
-  // The live allocation that holds `address` (not one past its end), or null.
+  // The live allocation that holds `address` (not one past its end), mappings included, or null.
   [[nodiscard]] const Allocation* find(Address address) const;
   // The latest remembered freed allocation that held `address`, or null.
   [[nodiscard]] const Allocation* find_freed(Address address) const;
 
   // The bytes of [address, address + size) for an access by `who`; null when the access is not legal (`why`, if given,
   // is filled in). Size 0 is no access: null.
-  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write, Accessor who,
-                                  BadAccess* why = nullptr) const;
+  // `device` carries the access out; only mapped memory asks for it.
+  [[nodiscard]] std::byte* access(Address address, std::size_t size, bool write, Accessor who, BadAccess* why = nullptr,
+                                  int device = 0) const;
   // For host code that looks at pinned, managed or pageable memory of the model. Null when the access is not legal.
   [[nodiscard]] std::byte* view(Address address, std::size_t size) const;
   // White box: the bytes of any live allocation, device memory included. Null for a range that is not within one.
@@ -179,6 +193,7 @@ class AddressSpace {
 
  private:
   friend class Reservation;
+  friend class VirtualMemory;
   using Backing = std::unique_ptr<std::byte, FreeBacking>;  // begins up to kAlignment - 1 bytes before the bytes in use
   struct Freed {
     Allocation allocation;
@@ -190,12 +205,16 @@ class AddressSpace {
     Reservation* owner = nullptr;
   };
   [[nodiscard]] const Reserved* reserved_at(Address address) const;
+  [[nodiscard]] const Allocation* find_own(Address address) const;  // no mapping
+  [[nodiscard]] bool in_a_range(Address address) const;             // of VirtualMemory
   void unreserve(Address base);
   [[nodiscard]] std::vector<std::pair<Address, Address>> taken() const;  // first and one past last, by address
   [[nodiscard]] std::optional<Address> choose(std::size_t size);
   [[nodiscard]] bool is_free(Address base, std::size_t size) const;
   [[nodiscard]] std::optional<Address> choose_for_reservation(std::size_t size);
-  [[nodiscard]] std::optional<Address> first_fit(std::size_t size, Address from) const;
+  [[nodiscard]] std::optional<Address> choose_for_range(std::size_t size, std::size_t alignment, Address wish);
+  [[nodiscard]] std::optional<Address> first_fit(std::size_t size, Address from,
+                                                 std::size_t alignment = kAlignment) const;
   [[nodiscard]] Backing take_backing(std::size_t size);
   static Backing zeros(std::size_t bytes);                     // null when the process has no memory left
   void renew(const Backing& backing, std::size_t size) const;  // gives each byte the value of new memory
@@ -211,7 +230,8 @@ class AddressSpace {
   std::vector<Reserved> reserved_;  // sorted by base
   std::map<int, std::size_t> mapped_high_;
   std::deque<Address> placements_;
-  std::size_t live_bytes_ = 0;
+  VirtualMemory* virtual_ = nullptr;  // the one of this address space
+  std::size_t live_bytes_ = 0;        // physical memory included
   std::size_t kept_bytes_ = 0;
   AllocationId last_id_ = 0;
 };

@@ -11,13 +11,24 @@ void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation&
                        std::size_t slot) {
   const NodeType type = type_of(params);
   AccessLog* log = options_.detect_races ? &ran->logs[slot] : nullptr;
-  MemoryAccess memory(memory_, type == NodeType::kKernel ? Accessor::kKernel : Accessor::kCopy, log);
+  MemoryAccess memory(memory_, type == NodeType::kKernel ? Accessor::kKernel : Accessor::kCopy, log,
+                      device_of(params, operation));
   std::string why;
   in_host_function_ = type == NodeType::kHost;
   const Status status = apply(params, memory, &why);
   in_host_function_ = false;
   if (status != Status::kSuccess) raise_fault(status, params, node, operation, memory.bad(), why);
-  if (log != nullptr) log->normalise();
+  if (log == nullptr) return;
+  virtual_memory_.name_by_memory(log);
+  log->normalise();
+}
+
+// A kernel runs on the device that it was loaded for.
+int Runtime::device_of(const NodeParams& params, const Operation& operation) const {
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  if (kernel != nullptr && kernel->function != nullptr) return kernel->function->device;
+  const Stream* stream = queues_[operation.stream].owner;
+  return stream == nullptr ? 0 : stream->device();
 }
 
 static bool does_nothing(const NodeParams& params) {
@@ -66,6 +77,7 @@ void Runtime::run(Operation& operation) {
     return;
   }
   if (fault_ || !options_.detect_races) return;
+  check_mapping_changes(ran);
   check_races_between_streams(ran);
   ran_.push_back(std::move(ran));
 }
@@ -74,7 +86,7 @@ void Runtime::run(Operation& operation) {
 // Earlier accesses are removed from the logs, because the addresses may belong to another allocation afterwards.
 void Runtime::run_free(const Operation& operation, Address base, Ran* ran) {
   const Allocation* found = memory_.find(base);
-  if (found == nullptr || found->base != base) {
+  if (found == nullptr || found->base != base || found->physical != 0) {
     raise_fault(Status::kInvalidValue, EmptyParams{}, 0, operation, {}, "memory that was freed before is freed");
     return;
   }
@@ -146,7 +158,9 @@ void Runtime::check_races_between_streams(const Ran& ran) {
 
 void Runtime::report(const DataRace& race) {
   ++races_seen_;
-  if (races_.size() < kMaxRaces) races_.push_back(race);
+  if (races_.size() >= kMaxRaces) return;
+  races_.push_back(race);
+  races_.back().bytes = virtual_memory_.address_of(race.bytes);
 }
 
 }  // namespace model

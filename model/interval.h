@@ -43,8 +43,9 @@ class IntervalSet {
 struct AccessLog {
   IntervalSet reads;
   IntervalSet writes;
-  void normalise() { reads.normalise(), writes.normalise(); }
-  void clear() { reads.clear(), writes.clear(); }
+  IntervalSet mapped;  // addresses of mapped memory; the two others name its bytes by the memory (virtual_memory.h)
+  void normalise() { reads.normalise(), writes.normalise(), mapped.normalise(); }
+  void clear() { reads.clear(), writes.clear(), mapped.clear(); }
 };
 
 }  // namespace model

@@ -22,14 +22,15 @@ void MemoryAccess::fail(Status status, std::string why) {
 MemoryAccess::Stretch MemoryAccess::reach(Address address, std::size_t size, bool write) {
   if (bad_ || size == 0) return {};
   BadAccess why;
-  std::byte* bytes = space_.access(address, size, write, who_, &why);
+  std::byte* bytes = space_.access(address, size, write, who_, &why, device_);
   if (bytes == nullptr) {
     bad_ = why;
     return {};
   }
   const Allocation* found = space_.find(address);
   if (found == nullptr) return {bytes, address, address + size, 0};
-  return {found->bytes, found->base, found->base + found->size, found->id};
+  // An access to mapped memory may go on into the next mapping, whose bytes lie behind.
+  return {found->bytes, found->base, std::max(found->base + found->size, address + size), found->id};
 }
 
 void MemoryAccess::touched(Address begin, std::size_t size, bool write) {
@@ -57,14 +58,15 @@ std::byte* MemoryAccess::access_elsewhere(Address address, std::size_t size, boo
     return walk.bytes + (address - walk.begin);
   }
   BadAccess why;
-  std::byte* bytes = space_.access(address, size, write, who_, &why);
+  std::byte* bytes = space_.access(address, size, write, who_, &why, device_);
   if (bytes == nullptr) {
     bad_ = why;
     finish();
     return nullptr;
   }
   const Allocation* found = space_.find(address);  // null: memory of the host; its extent is unknown
-  begin_walk({address, address + size, found != nullptr ? found->base + found->size : address + size, bytes, write});
+  const Address end = address + size;
+  begin_walk({address, end, found != nullptr ? std::max(found->base + found->size, end) : end, bytes, write});
   return bytes;
 }
 

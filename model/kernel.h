@@ -55,7 +55,8 @@ struct LaunchShape {
 // log; apply() calls it.
 class MemoryAccess {
  public:
-  MemoryAccess(const AddressSpace& space, Accessor who, AccessLog* log) : space_(space), who_(who), log_(log) {}
+  MemoryAccess(const AddressSpace& space, Accessor who, AccessLog* log, int device = 0)
+      : space_(space), who_(who), log_(log), device_(device) {}
   MemoryAccess(const MemoryAccess&) = delete;
   MemoryAccess& operator=(const MemoryAccess&) = delete;
   ~MemoryAccess() { finish(); }
@@ -129,6 +130,7 @@ class MemoryAccess {
   const AddressSpace& space_;
   Accessor who_;
   AccessLog* log_;
+  int device_;  // that carries the operation out
   std::optional<BadAccess> bad_;
   std::optional<Failure> failure_;
   std::size_t used_ = 0, turn_ = 0, oldest_ = 0;

@@ -25,9 +25,10 @@ enum class ObjectKind : std::uint8_t {
   kModule,
   kFunction,
   kUserObject,
-  kMemoryPool
+  kMemoryPool,
+  kPhysicalMemory
 };
-inline constexpr std::size_t kObjectKinds = static_cast<std::size_t>(ObjectKind::kMemoryPool) + 1;
+inline constexpr std::size_t kObjectKinds = static_cast<std::size_t>(ObjectKind::kPhysicalMemory) + 1;
 
 class ObjectTable {
  public:

@@ -57,8 +57,7 @@ const Allocation* known(const AddressSpace& space, Address address) {
 }
 
 bool leaves_allocation(const AddressSpace& space, Address base, std::size_t bytes) {
-  const Allocation* found = space.find_or_promised(base);
-  return found != nullptr && bytes > found->size - (base - found->base);
+  return space.find_or_promised(base) != nullptr && bytes > space.room_behind(base);
 }
 
 bool is_copy_kind(CopyKind kind) {
@@ -129,7 +128,7 @@ Status validate(const MemsetParams& set, const AddressSpace& space) {
   const std::size_t row = times(set.width, set.element_size);
   if (set.height > 1) {
     if (set.pitch < row) return Status::kInvalidValue;
-    if (times(set.pitch, set.height) > memory->size) return Status::kInvalidValue;
+    if (times(set.pitch, set.height) > space.room_behind(memory->base)) return Status::kInvalidValue;
   }
   const std::size_t bytes = plus(times(set.pitch, set.height > 1 ? set.height - 1 : 0), row);
   return leaves_allocation(space, set.dst, bytes) ? Status::kInvalidValue : Status::kSuccess;

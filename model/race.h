@@ -18,6 +18,7 @@ namespace model {
 inline constexpr std::size_t kMaxRaces = 64;  // reports that are kept; more are counted only
 
 // An operation is named by its node (0 for an operation on a stream that is no graph's) and its sequence number.
+// Operation 0 is the host, which changed a mapping (remapping.cpp).
 struct RaceParty {
   ObjectId node = 0;
   std::uint64_t operation = 0;
@@ -27,7 +28,7 @@ struct RaceParty {
 
 struct DataRace {
   RaceParty a, b;
-  Interval bytes;  // the first ones that they share
+  Interval bytes;  // the first ones that they share, where they are mapped
   bool operator==(const DataRace&) const = default;
 };
 

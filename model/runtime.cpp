@@ -57,8 +57,10 @@ void Runtime::drop_everything() {
   for (const auto& pool : pools_) objects_.remove(pool->id);
   pools_.clear();
   peers_.clear();
+  virtual_memory_.clear();
   objects_.clear();
   ran_.clear();
+  changes_.clear();
   host_.clear();
   races_.clear();
   fault_.reset();
@@ -87,7 +89,7 @@ Stream& Runtime::null_stream(int device) {
 Status Runtime::free(Address base) {
   if (Reservation* range = memory_.find_reservation(base)) return free_reserved(*range, base);
   const Allocation* found = memory_.find(base);
-  if (found == nullptr || found->base != base) return Status::kInvalidValue;
+  if (found == nullptr || found->base != base || found->physical != 0) return Status::kInvalidValue;
   const Status synchronized = synchronize_device();
   const Status released = memory_.release(base);
   return synchronized != Status::kSuccess ? synchronized : released;

@@ -32,6 +32,7 @@
 #include "model/race.h"
 #include "model/random.h"
 #include "model/stream.h"
+#include "model/virtual_memory.h"
 
 namespace model {
 
@@ -77,6 +78,13 @@ class Runtime {
   void leave_free(std::size_t bytes);
   // Frees after synchronising with all devices (hipFree, hipHostFree).
   Status free(Address base);
+
+  // Virtual memory management. The changes of mappings are calls of the runtime, which knows the work in flight
+  // (remapping.cpp); everything else is the VirtualMemory's.
+  [[nodiscard]] VirtualMemory& virtual_memory() { return virtual_memory_; }
+  Status map(Address base, std::size_t size, std::uint64_t memory);
+  Status unmap(Address base, std::size_t size);
+  Status set_access(Address base, std::size_t size, std::span<const DeviceRight> rights);
 
   // Objects. `find_*` answer null for an id that is not a live object of that kind. find_graph() finds child graphs,
   // too; destroying a child graph is kInvalidValue.
@@ -191,6 +199,12 @@ class Runtime {
     [[nodiscard]] const Clock& before_of(std::size_t i) const { return events == nullptr ? before : events->before(i); }
   };
 
+  // A part of a reserved range whose mapping the host changed while the operations up to these counts were enqueued.
+  struct MappingChange {
+    Interval part;
+    Clock enqueued;
+  };
+
   Status route(const Stream& stream, Capture** capture);
   Status refuse_captured(const Event& event);
   Status add_captured(Capture& capture, const Stream& stream, NodeParams params);
@@ -232,6 +246,10 @@ class Runtime {
   void raise_fault(Status status, const NodeParams& params, ObjectId node, const Operation& operation,
                    const std::optional<BadAccess>& bad, const std::string& why);
   void abandon_pending();
+  [[nodiscard]] int device_of(const NodeParams& params, const Operation& operation) const;
+  void mapping_changed(const Interval& part);
+  void check_mapping_changes(const Ran& ran);
+  void report_change(const Interval& part, const Ran& ran, std::size_t log);
   void check_races_in_graph(const Plan& plan, const Ran& ran);
   void check_races_between_streams(const Ran& ran);
   void report(const DataRace& race);
@@ -243,12 +261,14 @@ class Runtime {
   Random random_;
   ObjectTable objects_;
   AddressSpace memory_;
+  VirtualMemory virtual_memory_{objects_, memory_};
   bool in_host_function_ = false;
   UserObjects user_objects_{objects_, in_host_function_};  // outlives whatever holds references
   std::vector<Queue> queues_;
   std::set<std::pair<int, int>> peers_;  // (device, peer): enabled access of `device` to the memory of `peer`
   Clock host_;                           // the operations that the host has synchronised with
   std::deque<Ran> ran_;
+  std::vector<MappingChange> changes_;
   std::uint64_t operations_ = 0;
   std::uint64_t now_ = 0;  // microseconds: one for each operation, and for each node of a launch that records events
   std::optional<Fault> fault_;

@@ -96,7 +96,7 @@ Status Runtime::free_async(Address base, Stream& stream) {
     return Status::kSuccess;
   }
   const Allocation* found = memory_.find(base);
-  if (found == nullptr || found->base != base) return Status::kInvalidValue;
+  if (found == nullptr || found->base != base || found->physical != 0) return Status::kInvalidValue;
   return push(stream, FreeMemory{base, nullptr}, nullptr);
 }
 

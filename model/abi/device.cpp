@@ -74,6 +74,7 @@ constexpr AttributeValue kAttributes[] = {
     {hipDeviceAttributeMemoryPoolsSupported, 1},
     {hipDeviceAttributeAsyncEngineCount, 2},
     {hipDeviceAttributeIsLargeBar, 1},
+    {hipDeviceAttributeVirtualMemoryManagementSupported, 1},
 };
 
 bool find_attribute(hipDeviceAttribute_t attribute, int* value) {

@@ -2,8 +2,9 @@
 // hipDeviceCanAccessPeer and its neighbours in HIP's header documentation; catch/unit/device
 // (hipDeviceEnableDisablePeerAccess.cc), catch/unit/memory (hipMemcpyPeer.cc, hipMemcpyPeerAsync.cc).
 //
-// Every device of the model reaches every allocation. Enabling access changes only the statuses of these functions, and
-// the devices named for a copy make no difference. Kernels are not checked for access to peers that is not enabled.
+// Every device of the model reaches every allocation, except mapped memory (virtual_memory.h). Enabling access changes
+// only the statuses of these functions, and the devices named for a copy make no difference. Kernels are not checked
+// for access to peers that is not enabled.
 #include "model/abi/convert.h"
 
 namespace model::abi {
