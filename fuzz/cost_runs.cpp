@@ -55,16 +55,20 @@ void CostRuns::measure(int fd) const {
   std::signal(SIGINT, SIG_IGN);
   for (std::uint64_t i = 0; i < verify::cost_programs().size() + drawn(); ++i) {
     const std::uint64_t index = kFirstCostProgram + i;
-    const verify::Judgement judgement = setup_.judge().judge(cost_program(options_.seed, i), campaign_checks(index));
+    verify::JudgeOptions checks = campaign_checks(index);
+    checks.name_cause = false;
+    const verify::Judgement judgement = setup_.judge().judge(cost_program(options_.seed, i), checks);
+    const bool diverges = judgement.verdict == verify::VerdictKind::kDiverge;
     nlohmann::json costs = nlohmann::json::array();
     for (const verify::CostMeasurement& c : judgement.costs) {
       costs.push_back({c.operation, c.measure, c.step, c.sizes, c.values, c.exponent, c.bound});
     }
     nlohmann::json line = {{"index", index}, {"kind", "cost"}, {"costs", costs}};
-    if (judgement.verdict == verify::VerdictKind::kDiverge && judgement.broken.front() == verify::PropertyId::kP10) {
+    if (diverges && judgement.broken.front() == verify::PropertyId::kP10) {
       line["cause"] = cause_of(judgement);
     } else if (judgement.costs.empty()) {
-      line["reason"] = fmt::format("{} ({})", verdict_name(judgement.verdict), judgement.reason);
+      line["reason"] =
+          fmt::format("{} ({})", verdict_name(judgement.verdict), diverges ? cause_of(judgement) : judgement.reason);
     }
     if (!verify::write_all(fd, line.dump() + "\n")) _exit(1);
   }

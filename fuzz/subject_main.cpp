@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <tuple>
@@ -188,8 +189,13 @@ hip::Status set_variables(const std::vector<std::string>& variables) {
   return {};
 }
 
+std::ptrdiff_t threads_of_this_process() {
+  using std::filesystem::directory_iterator;
+  return std::distance(directory_iterator("/proc/self/task"), directory_iterator());
+}
+
 hip::Result<std::unique_ptr<LibraryPlatform>> opened(const std::string& library, Id devices,
-                                                    const std::vector<std::string>& variables) {
+                                                     const std::vector<std::string>& variables) {
   if (const hip::Status set = set_variables(variables); !set) return set.error();
   return LibraryPlatform::open(library, devices);
 }
@@ -215,9 +221,9 @@ int main(int argc, char** argv) {
   hip::Result<std::unique_ptr<LibraryPlatform>> platform = hip::Error{};
   if (fork_server >= 0) {
     platform = opened(library, devices, variables);
-    const bool rests = platform.ok() && platform.value()->rest();
+    const bool rests = platform.ok() && platform.value()->rest() && threads_of_this_process() == 1;
     if (!rests) {
-      refuse_to_fork(fork_server, platform ? "the runtime does not rest" : platform.error().message);
+      refuse_to_fork(fork_server, platform ? "the runtime keeps a thread or memory" : platform.error().message);
       _exit(kUsage);
     }
     if (!serve_forks(fork_server)) _exit(0);

@@ -219,7 +219,7 @@ bool Machine::rest() {
   settle();
   if (!settled()) return false;
   const hip::sync::LockGuard life(life_mutex_);
-  if (!running()) return true;
+  if (!running() || std::exchange(rests_, true)) return true;
   handlers_->rest();
   for (auto& [handle, queue] : queues_) queue->rest();
   for (auto& [key, engine] : engines_) engine->rest();
@@ -228,7 +228,7 @@ bool Machine::rest() {
 
 void Machine::wake() {
   const hip::sync::LockGuard life(life_mutex_);
-  if (!running()) return;
+  if (!running() || !std::exchange(rests_, false)) return;
   for (auto& [handle, queue] : queues_) queue->wake();
   for (auto& [key, engine] : engines_) engine->wake();
   handlers_->wake();

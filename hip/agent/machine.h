@@ -59,7 +59,7 @@ class Machine {
   // Ends the threads of the machine, so that this process has none but its own and can fork. False, and nothing has
   // changed: work is under way. wake() starts the threads again, here or in the child, before anything else is called.
   [[nodiscard]] bool rest();
-  void wake();
+  void wake();  // only if rest() was called
   // Called when the process ends: stops all threads that are left.
   void stop_for_good();
   [[nodiscard]] bool running() const { return running_.load(std::memory_order_acquire); }
@@ -107,6 +107,7 @@ class Machine {
 
   hip::sync::Mutex life_mutex_;
   u32 references_ = 0;
+  bool rests_ = false;
   hip::sync::Atomic<bool> running_{false};
 
   hip::sync::Mutex options_mutex_;

@@ -18,7 +18,10 @@ void Stepper::begin_schedule() {
   turn_ = 0;
   drawn_ = 0;
   stretch_ = 0;
-  stretch_left_ = 0;
+  numbers_ = 0;
+  for (Actor* actor : actors_) actor->number_ = numbers_++;
+  begin_stretch();
+  looks_.store(0, std::memory_order_relaxed);
   ranks_.begin(0);
   ranked_.store(ranks_.choose(2) != 0, std::memory_order_relaxed);
 }
@@ -30,6 +33,7 @@ void Stepper::serve(std::shared_ptr<Handlers> handlers) {
 
 void Stepper::add(Actor* actor) {
   const hip::sync::LockGuard lock(mutex_);
+  actor->number_ = numbers_++;
   actors_.push_back(actor);
 }
 
@@ -43,9 +47,13 @@ u32 Stepper::choose(u32 choices) {
   return choices_.choose(choices);
 }
 
-u32 Stepper::rank(std::size_t slot) {
-  ranks_.begin(stretch_ * kRanked + slot % kRanked);
+u32 Stepper::rank(u64 number) {
+  ranks_.begin(stretch_ * kRanked + number);
   return ranks_.choose(~u32{0});
+}
+
+u32 Stepper::rank(const Actor& actor) {
+  return rank(kFirstActor + actor.number_ % (kRanked - kFirstActor));
 }
 
 u32 Stepper::chosen(bool calls) {
@@ -53,27 +61,28 @@ u32 Stepper::chosen(bool calls) {
   // Without a seed a handler comes first, as if its thread were never late.
   if (calls && !choices_.on()) return choices - 1;
   if (!ranked_.load(std::memory_order_relaxed)) return choose(choices);
-  if (stretch_left_ == 0) {
-    ++stretch_;
-    stretch_left_ = 1U << choose(6);
-  }
-  --stretch_left_;
   u32 first = choices - 1;
   u32 highest = calls ? rank(kHandlers) : 0;
   for (u32 i = 0; i < ready_.size(); ++i) {
-    const u32 each = rank(ready_[i]);
+    const u32 each = rank(*actors_[ready_[i]]);
     if (each < highest) continue;
     first = i;
     highest = each;
   }
+  if (--stretch_left_ == 0) begin_stretch();
   return first;
+}
+
+void Stepper::begin_stretch() {
+  ++stretch_;
+  stretch_left_ = 1U << choose(6);
 }
 
 bool Stepper::host_is_late() {
   const hip::sync::LockGuard lock(mutex_);
   const u32 host = rank(kHost);
   find_ready();
-  return std::ranges::any_of(ready_, [&](std::size_t slot) { return rank(slot) > host; });
+  return std::ranges::any_of(ready_, [&](std::size_t slot) { return rank(*actors_[slot]) > host; });
 }
 
 void Stepper::find_ready() {
@@ -136,8 +145,9 @@ void Stepper::settle() {
 
 void Stepper::host_looks() {
   if (!on()) return;
-  if (ranked_.load(std::memory_order_relaxed) &&
-      looks_.fetch_add(1, std::memory_order_relaxed) < kLooksWithoutAStep && !host_is_late())
+  meet();
+  if (ranked_.load(std::memory_order_relaxed) && looks_.fetch_add(1, std::memory_order_relaxed) < kLooksWithoutAStep &&
+      !host_is_late())
     return;
   step(false);
 }
@@ -145,7 +155,8 @@ void Stepper::host_looks() {
 void Stepper::host_rings() {
   if (!on()) return;
   signals_.drivers_door().knock();
-  if (!choices_.on()) return meet();
+  meet();
+  if (!choices_.on()) return;
   if (ranked_.load(std::memory_order_relaxed)) {
     for (u32 left = kMostStepsAtRing; left > 0 && host_is_late() && step(false); --left) {}
     return;

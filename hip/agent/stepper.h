@@ -30,6 +30,7 @@
 namespace agent {
 
 class Handlers;
+class Stepper;
 
 // Something that makes steps: a queue or an engine.
 class Actor {
@@ -46,6 +47,10 @@ class Actor {
     std::function<void()> tell;  // of a fault; calls functions of the runtime above, so never during a step
   };
   virtual Stepped step() = 0;
+
+ private:
+  friend class Stepper;
+  u64 number_ = 0;  // of the stepper's ranks, since the schedule began
 };
 
 class Stepper {
@@ -88,13 +93,15 @@ class Stepper {
   static constexpr u32 kMostStepsWithoutAnEnd = 256;
   static constexpr u32 kMostStepsAtRing = 64;  // of actors that come before the host
   static constexpr u32 kLooksWithoutAStep = 16;
-  static constexpr std::size_t kRanked = 64;  // actors, the host and the calls of handlers; more share ranks
-  static constexpr std::size_t kHost = kRanked - 1, kHandlers = kRanked - 2;
+  // The host, the calls of handlers and the actors have ranks; actors beyond these numbers share some.
+  static constexpr u64 kHost = 0, kHandlers = 1, kFirstActor = 2, kRanked = 64;
   [[nodiscard]] u32 choose(u32 choices);
-  [[nodiscard]] u32 rank(std::size_t slot);
+  [[nodiscard]] u32 rank(u64 number);
+  [[nodiscard]] u32 rank(const Actor& actor);
+  void begin_stretch();
   // Which of ready_, or one behind the last for a call of a handler.
   [[nodiscard]] u32 chosen(bool calls);
-  // Whether somebody who can make a step comes before the host.
+  // Whether a queue or an engine that can make a step comes before the host.
   [[nodiscard]] bool host_is_late();
   void find_ready();
   // A host's thread is here: lets the handler that is being called return.
@@ -106,12 +113,13 @@ class Stepper {
   Schedule::Stream choices_;
   Schedule::Stream ranks_;
   u64 stretch_ = 0;       // how many times ranks were given
-  u32 stretch_left_ = 0;  // steps until there are others
+  u32 stretch_left_ = 1;  // steps until there are others
+  u64 numbers_ = 0;       // given to actors
   std::vector<Actor*> actors_;
   std::vector<std::size_t> ready_;  // indices in actors_
   std::shared_ptr<Handlers> handlers_;
-  u64 drawn_ = 0;         // choices so far
-  std::size_t turn_ = 0;  // the actor whose turn it is without a seed
+  u64 drawn_ = 0;                          // choices so far
+  std::size_t turn_ = 0;                   // the actor whose turn it is without a seed
   hip::sync::Atomic<bool> ranked_{false};  // this seed's way
   hip::sync::Atomic<u32> looks_{0};        // of the host since the last step
   hip::sync::Atomic<u64> steps_{0};

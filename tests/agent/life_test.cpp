@@ -1,4 +1,7 @@
 // Beginning and end: every order of shutting down, options that come too late, and nothing left behind.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -145,6 +148,36 @@ TEST_F(LifeTest, OptionsThatComeTooLateAreRefusedAndTheOthersAreTaken) {
   options.size = 4;
   EXPECT_NE(hgagent_configure(&options), 0);
   EXPECT_NE(hgagent_configure(nullptr), 0);
+}
+
+TEST_F(LifeTest, AMachineAtRestHasNoThreadsAndIsWokenInAChild) {
+  auto* p = allocate_zeros(1);
+  hsa_queue_t* queue = create_queue();
+  ASSERT_TRUE(run(queue, "store_value", p, 1u));
+  ASSERT_GT(threads_of_this_process(), 1);
+  ASSERT_EQ(hgagent_rest(), 0);
+  EXPECT_EQ(threads_of_this_process(), 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    hgagent_wake();
+    _exit(run(queue, "store_value", p, 2u) && *p == 2u ? 9 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << status;
+  EXPECT_EQ(*p, 1u) << "the child has memory of its own";
+  hgagent_wake();
+  ASSERT_TRUE(run(queue, "store_value", p, 3u));
+  EXPECT_EQ(*p, 3u);
+}
+
+TEST_F(LifeTest, AMachineAtWorkDoesNotRest) {
+  auto* p = allocate_zeros(2, PoolKind::kFine);
+  const Signal done;
+  launch(create_queue(), "wait_for_store", {.completion = done.get()}, p, p + 1);
+  EXPECT_EQ(hgagent_rest(), 1);
+  std::atomic_ref<uint32_t>(*p).store(1);
+  EXPECT_TRUE(done.done());
 }
 
 // Each in a process of its own: how it ends is the test.

@@ -1,15 +1,19 @@
 // A subject process that misbehaves in one way, named by its first argument. Real runtimes have been seen to do the
 // same.
 //
+// As a fork server (its last two arguments) it forks subjects that do the same.
+//
 // Greets properly (unless the greeting is the odd part) and misbehaves at the first program. With a second argument,
 // the path of a file, it misbehaves only while that file does not exist, and makes the file: once in its life.
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
+#include "verify/subject/fork_server.h"
 #include "verify/subject/process.h"
 #include "verify/subject/protocol.h"
 
@@ -59,6 +63,15 @@ void misbehave(const std::string& how) {
 int main(int argc, char** argv) {
   std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would end the process with a status instead
   const std::string how = argc > 1 ? argv[1] : "";
+  if (argc > 2 && std::string(argv[argc - 2]) == verify::kForkServerOption) {
+    const int socket = std::atoi(argv[argc - 1]);
+    if (how == "refuses") {
+      verify::refuse_to_fork(socket, "there is no GPU in here");
+      return 1;
+    }
+    if (!verify::serve_forks(socket)) return 0;
+    argc -= 2;
+  }
   const char* const path = argc > 2 && argv[2][0] != '-' ? argv[2] : nullptr;  // an option is for a real subject
   if (how == "sorry") say(verify::encode_sorry("there is no GPU in here"));
   if (how == "mute") _exit(4);

@@ -319,7 +319,8 @@ bool LibraryPlatform::rest() {
     done = api.hipFree(memory) == hipSuccess && done;
     done = stream != nullptr && api.hipStreamDestroy(stream) == hipSuccess && done;
   }
-  return done && agent_.rest() == 0;
+  // Memory handles would be common to all forks.
+  return done && agent_.counters(HGAGENT_MEMORY_HANDLES) == 0 && agent_.rest() == 0;
 }
 
 void LibraryPlatform::wake() {

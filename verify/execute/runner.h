@@ -61,6 +61,8 @@ class Runner {
   [[nodiscard]] virtual bool starts_slowly() const { return false; }
   // Makes the next run start from nothing, where possible: earlier programs leave nothing behind in the runtime.
   virtual void start_afresh() {}
+  // The processes of the next start_afresh() have other layouts of addresses than those before.
+  virtual void another_layout() {}
 };
 
 }  // namespace verify

@@ -209,7 +209,7 @@ std::map<std::string, std::string> dot_statements(hipGraph_t graph, unsigned fla
   std::map<std::string, std::string> statements;
   for (size_t begin = 0, end; (end = text.find("];", begin)) != std::string::npos; begin = end + 2) {
     const size_t open = text.find('[', begin);
-    statements[text.substr(begin, open - begin)] = text.substr(open, end - open);
+    if (open < end) statements[text.substr(begin, open - begin)] = text.substr(open, end - open);
   }
   return statements;
 }

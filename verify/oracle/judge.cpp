@@ -65,6 +65,15 @@ Judgement Judge::judge(const Program& program, const JudgeOptions& options) {
   return judgement;
 }
 
+// The property that was seen to break first, which may be a consequence of another one.
+static void name_what_showed(const RunPair& pair, Judgement& judgement) {
+  const std::vector<Violation>& violations = pair.subject.violations;
+  const PropertyId by_difference = pair.died() ? PropertyId::kP11 : PropertyId::kP3;
+  judgement.broken.push_back(violations.empty() ? by_difference : violations.front().property);
+  judgement.violations = violations;
+  judgement.differences = pair.differences;
+}
+
 Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& options) {
   RunOptions run;
   run.schedule_seed = options.schedule_seed;
@@ -116,7 +125,9 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
     judgement.reason = pair.discarded;
   } else if (!pair.clean()) {
     judgement.verdict = VerdictKind::kDiverge;
-    if (sometimes) {
+    if (!options.name_cause) {
+      name_what_showed(pair, judgement);
+    } else if (sometimes) {
       name_sometimes(program, pair, deaths, judgement);
     } else {
       name_cause(pairs_, program, run, pair, judgement);

@@ -30,6 +30,7 @@ struct JudgeOptions {
   bool groups = false;              // P8, the program's end again and again
   bool costs = false;               // P10, of programs with wide enough fans
   bool signature = false;           // note what the runtime does, in the first run of the subject
+  bool name_cause = true;           // of a divergence; off where a large program would only be run again for it
   // The most runs to find a divergence, for deaths that do not come every time. Each run but the first has a fresh
   // process.
   std::uint32_t tries = 1;

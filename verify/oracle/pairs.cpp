@@ -135,6 +135,7 @@ unsigned PairRunner::deaths(const Program& program, const RunOptions& options, R
   if (!pair.died()) return 0;
   unsigned deaths = 0;
   for (unsigned k = 0; k < kRateRuns; ++k) {
+    subject_.another_layout();  // many such deaths depend on the heap
     RunPair again = run_afresh(program, options);
     if (!again.died()) continue;
     ++deaths;

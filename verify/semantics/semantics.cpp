@@ -264,7 +264,7 @@ class Page {
     if (deviation->answer == kAnswerHalfDone) return "success, but half done";
     std::string text = hip::status_name(deviation->answer);
     if (deviation->last_error != deviation->answer) {
-      text += fmt::format(", last error {}", hip::status_name(deviation->last_error));
+      text += fmt::format(", last {}", hip::status_name(deviation->last_error));
     }
     return text;
   }
@@ -275,6 +275,7 @@ class Page {
         out_,
         "\n## Errors that releases answer otherwise\n\n"
         "Each title has the documented error and the answers of releases; below it stand cases and functions.\n"
+        "*last*: what hipGetLastError answers after the call, where that is another error.\n"
         "*undefined*: a handle of what is gone, or a node of another type, is used as if it were right: the release "
         "reads or\nwrites memory that is not its own.\n");
     std::map<std::string, std::map<std::string, std::vector<std::string>>> functions;  // by answer and cases

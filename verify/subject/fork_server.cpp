@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "verify/subject/process.h"
@@ -21,11 +24,12 @@ namespace verify {
 namespace {
 
 constexpr std::size_t kMostText = 1024;  // of a message
+constexpr std::size_t kMostServers = 6;  // of one process; each has 100 MB of its own
 constexpr int kDescriptors = 3;
 constexpr useconds_t kNap = 50;  // microseconds
 constexpr const char* kReady = "ready";
 
-hip::Error no(const char* what) {
+hip::Error failed_to(const char* what) {
   return {1, fmt::format("no fork server: {}: {}", what, std::strerror(errno))};
 }
 
@@ -36,11 +40,15 @@ bool tell(int socket, const std::string& text) {
 
 // Empty: the other end is gone, or nothing came in time.
 std::string hear(int socket, double seconds) {
+  using std::chrono::steady_clock;
+  const auto deadline = steady_clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
   pollfd poller{socket, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = poll(&poller, 1, static_cast<int>(seconds * 1000));
-  } while (ready < 0 && errno == EINTR);
+  int ready = -1;
+  for (bool again = true; again;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
+    ready = poll(&poller, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    again = ready < 0 && errno == EINTR;
+  }
   char text[kMostText];
   const ssize_t n = ready > 0 ? recv(socket, text, sizeof text, 0) : -1;
   return n > 0 ? std::string(text, static_cast<std::size_t>(n)) : std::string();
@@ -85,6 +93,7 @@ pid_t next_request(int socket, Descriptors& descriptors) {
   } while (n < 0 && errno == EINTR);
   const cmsghdr* head = CMSG_FIRSTHDR(&m);
   if (n != static_cast<ssize_t>(sizeof caller) || head == nullptr || head->cmsg_type != SCM_RIGHTS) return -1;
+  if ((m.msg_flags & MSG_CTRUNC) != 0 || head->cmsg_len != CMSG_LEN(sizeof descriptors)) return -1;
   std::memcpy(descriptors.data(), CMSG_DATA(head), sizeof descriptors);
   return caller;
 }
@@ -120,12 +129,24 @@ void ForkServer::end() {
   forget();
 }
 
+std::shared_ptr<ForkServer> ForkServer::shared(const std::vector<std::string>& command) {
+  static auto& servers = *new std::deque<std::shared_ptr<ForkServer>>;  // each ends with this process (PDEATHSIG)
+  const auto found = std::ranges::find(servers, command, [](const auto& each) { return each->command_; });
+  std::shared_ptr<ForkServer> server = found == servers.end() ? std::make_shared<ForkServer>(command) : *found;
+  if (found != servers.end()) {
+    servers.erase(found);
+  } else if (servers.size() == kMostServers) {
+    servers.pop_front();
+  }
+  return servers.emplace_back(std::move(server));
+}
+
 hip::Status ForkServer::start(double seconds) {
   if (pid_ > 0 && owner_ == getpid()) return {};
   forget();
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return no("PR_SET_CHILD_SUBREAPER");
+  if (!refused_.empty()) return hip::Error{1, refused_};
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return no("socketpair");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed_to("socketpair");
   std::vector<std::string> words = command_;
   words.insert(words.end(), {kForkServerOption, fmt::format("{}", ends[1])});
   std::vector<char*> argv;
@@ -137,7 +158,7 @@ hip::Status ForkServer::start(double seconds) {
     setpgid(0, 0);  // Ctrl-C goes to the campaign alone
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGPIPE, SIG_DFL);
-    const int nothing = open("/dev/null", O_RDWR);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < kDescriptors; ++i) dup2(nothing, i);
     fcntl(ends[1], F_SETFD, 0);
     execvp(argv[0], argv.data());
@@ -147,23 +168,29 @@ hip::Status ForkServer::start(double seconds) {
   socket_ = ends[0];
   if (child < 0) {
     forget();
-    return no("fork");
+    return failed_to("fork");
   }
   pid_ = child;
   owner_ = getpid();
   const std::string said = hear(socket_, seconds);
   if (said == kReady) return {};
   end();
-  return hip::Error{1, said.empty() ? "the fork server does not start" : said};
+  refused_ = said.empty() ? "the fork server does not start" : said;
+  return hip::Error{1, refused_};
 }
 
 hip::Result<pid_t> ForkServer::new_process(int in, int out, int errors, double seconds) {
   if (hip::Status status = start(seconds); !status) return status.error();
+  int before = 0;
+  if (prctl(PR_GET_CHILD_SUBREAPER, &before) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    return failed_to("PR_SET_CHILD_SUBREAPER");
   pid_t made = -1;
   if (request(socket_, {in, out, errors})) {
     const std::string said = hear(socket_, seconds);
     if (said.size() == sizeof made) std::memcpy(&made, said.data(), sizeof made);
   }
+  // What other processes leave behind goes to init again, not to this process.
+  prctl(PR_SET_CHILD_SUBREAPER, before);
   if (made > 0) return made;
   end();
   return hip::Error{1, "the fork server has made no process"};

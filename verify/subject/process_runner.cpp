@@ -27,7 +27,7 @@ std::unique_ptr<SubjectProcess> ProcessRunner::make(const Start& start) const {
     command.insert(command.end(), {"--environment", fmt::format("{}={}", name, value)});
   }
   std::shared_ptr<ForkServer> forks;
-  if (options_.forks) forks = std::make_shared<ForkServer>(command);
+  if (options_.forks) forks = ForkServer::shared(command);
   return std::make_unique<SubjectProcess>(std::move(command), options_.timeouts, std::move(forks));
 }
 
@@ -68,6 +68,10 @@ void ProcessRunner::start_afresh() {
   for (auto& [start, line] : processes_) {
     if (line.front()->runs() > 0) line.front()->stop();  // a process that has run nothing is fresh
   }
+}
+
+void ProcessRunner::another_layout() {
+  for (auto& [start, line] : processes_) line.front()->another_layout();
 }
 
 hip::Status ProcessRunner::start() {

@@ -51,6 +51,7 @@ class ProcessRunner final : public Runner {
   [[nodiscard]] bool fails_below() const override { return hello_ && hello_->schedulable; }
   [[nodiscard]] bool starts_slowly() const override { return options_.spares > 0; }
   void start_afresh() override;
+  void another_layout() override;
 
   // Starts the process for programs of one device if there is none. An error gives the reason.
   hip::Status start();

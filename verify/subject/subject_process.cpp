@@ -74,7 +74,7 @@ void SubjectProcess::stop() {
   forget();
 }
 
-// A fork server that does not start leaves the reason to the process that is started without it.
+// If the fork server cannot make a process, one is started with the command.
 pid_t SubjectProcess::new_process(int in, int out) {
   if (forks_ != nullptr) {
     const hip::Result<pid_t> made = forks_->new_process(in, out, errors_, timeouts_.start);
@@ -116,6 +116,10 @@ hip::Status SubjectProcess::spawn() {
 
 bool SubjectProcess::is_there() const {
   return pid_ > 0 && owner_ == getpid();
+}
+
+void SubjectProcess::another_layout() {
+  if (forks_ != nullptr) forks_->another_layout();
 }
 
 hip::Status SubjectProcess::launch() {

@@ -45,6 +45,8 @@ class SubjectProcess {
   // `more_seconds`: beyond SubjectTimeouts::program.
   [[nodiscard]] RunResult run(const Request& request, double more_seconds = 0);
   void stop();
+  // The next process has another layout of addresses than all before it.
+  void another_layout();
 
   [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
   [[nodiscard]] pid_t pid() const { return pid_; }  // -1 when there is none

@@ -1,4 +1,4 @@
-// Writes and waits for values in a capturing stream run at once and are not captured.
+// A write of a value in a capturing stream runs at once and is not captured.
 // The story: finding.toml.
 #include "../check.h"
 

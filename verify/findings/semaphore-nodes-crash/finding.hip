@@ -1,4 +1,4 @@
-// hipGraphAddExternalSemaphoresSignalNode and its like crash the process, whatever their arguments are.
+// hipGraphAddExternalSemaphoresSignalNode and hipGraphAddExternalSemaphoresWaitNode crash the process.
 // The story: finding.toml.
 #include "../check.h"
 
