@@ -131,7 +131,10 @@ std::optional<Address> AddressSpace::choose_for_reservation(std::size_t size) {
 }
 
 std::optional<Address> AddressSpace::choose_for_range(std::size_t size, std::size_t alignment, Address wish) {
-  if (!placements_.empty()) return choose(size);
+  if (!placements_.empty()) {
+    const std::optional<Address> placed = choose(size);
+    return placed && *placed % alignment == 0 ? placed : std::nullopt;
+  }
   const bool in_window = wish >= options_.device_base && wish - options_.device_base < options_.device_bytes &&
                          size <= options_.device_bytes - (wish - options_.device_base);
   if (in_window && wish % alignment == 0 && is_free(wish, size)) return wish;

@@ -19,6 +19,8 @@ void Runtime::run_step(const NodeParams& params, ObjectId node, const Operation&
   in_host_function_ = false;
   if (status != Status::kSuccess) raise_fault(status, params, node, operation, memory.bad(), why);
   if (log == nullptr) return;
+  ran->by.resize(ran->logs.size());
+  ran->by[slot] = {device_of(params, operation), type != NodeType::kKernel};
   virtual_memory_.name_by_memory(log);
   log->normalise();
 }

@@ -43,9 +43,12 @@ class IntervalSet {
 struct AccessLog {
   IntervalSet reads;
   IntervalSet writes;
-  IntervalSet mapped;  // addresses of mapped memory; the two others name its bytes by the memory (virtual_memory.h)
-  void normalise() { reads.normalise(), writes.normalise(), mapped.normalise(); }
-  void clear() { reads.clear(), writes.clear(), mapped.clear(); }
+  // Addresses of mapped memory that were read and written. The two others name its bytes by the memory
+  // (virtual_memory.h).
+  IntervalSet mapped_reads;
+  IntervalSet mapped_writes;
+  void normalise() { reads.normalise(), writes.normalise(), mapped_reads.normalise(), mapped_writes.normalise(); }
+  void clear() { reads.clear(), writes.clear(), mapped_reads.clear(), mapped_writes.clear(); }
 };
 
 }  // namespace model

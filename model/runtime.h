@@ -192,6 +192,11 @@ class Runtime {
     std::vector<ObjectId> nodes;  // the node of each log; a single 0 for an operation outside of graphs
     std::vector<AccessLog> logs;  // normalised
     std::shared_ptr<const EventOrder> events = {};  // of a launch with event nodes
+    struct By {
+      int device = 0;
+      bool copy = false;
+    };
+    std::vector<By> by = {};  // the device that carried out the operation of each log; only where one read or wrote
     // The position of log i in its stream, and the clock that it came after.
     [[nodiscard]] std::uint64_t position_of(std::size_t i) const {
       return events == nullptr ? position : position - events->positions() + 1 + events->group(i);
@@ -199,9 +204,9 @@ class Runtime {
     [[nodiscard]] const Clock& before_of(std::size_t i) const { return events == nullptr ? before : events->before(i); }
   };
 
-  // A part of a reserved range whose mapping the host changed while the operations up to these counts were enqueued.
+  // A part of a reserved range that the host changed while the operations up to these counts were enqueued.
   struct MappingChange {
-    Interval part;
+    MappingPart part;
     Clock enqueued;
   };
 
@@ -247,9 +252,9 @@ class Runtime {
                    const std::optional<BadAccess>& bad, const std::string& why);
   void abandon_pending();
   [[nodiscard]] int device_of(const NodeParams& params, const Operation& operation) const;
-  void mapping_changed(const Interval& part);
-  void check_mapping_changes(const Ran& ran);
-  void report_change(const Interval& part, const Ran& ran, std::size_t log);
+  void mapping_changed(const MappingPart& part);
+  void check_mapping_changes(Ran& ran);
+  void report_change(const MappingPart& part, Ran& ran, std::size_t log);
   void check_races_in_graph(const Plan& plan, const Ran& ran);
   void check_races_between_streams(const Ran& ran);
   void report(const DataRace& race);

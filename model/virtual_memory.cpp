@@ -26,12 +26,21 @@ std::byte* map_pages(std::byte* at, std::size_t size, int protection, int flags)
 }
 
 // A second view of the pages at `to` (mremap's manual page: an old size of 0 makes another mapping of the same pages).
+// mremap may unmap the pages at `to` before it fails, so a failure puts reserved pages there again: no other mapping of
+// the process may take these addresses.
 bool share_pages(std::byte* from, std::byte* to, std::size_t size) {
-  return mremap(from, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
+  if (mremap(from, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) return true;
+  (void)map_pages(to, size, PROT_NONE, kReservedPages | MAP_FIXED);
+  return false;
 }
 
 void unmap_pages(std::byte* pages, std::size_t size) {
   if (size != 0) munmap(pages, size);
+}
+
+AccessRight right_in(const std::map<int, AccessRight>& rights, int device) {
+  const auto found = rights.find(device);
+  return found == rights.end() ? AccessRight::kNone : found->second;
 }
 
 }  // namespace
@@ -200,7 +209,7 @@ Status VirtualMemory::unmap(Address base, std::size_t size) {
 }
 
 Status VirtualMemory::set_access(Address base, std::size_t size, std::span<const DeviceRight> rights,
-                                 std::vector<Interval>* changed) {
+                                 std::vector<MappingPart>* changed) {
   const std::vector<Mapping*> mappings = whole_mappings(base, size);
   if (mappings.empty()) return Status::kInvalidValue;
   for (Mapping* mapping : mappings) {
@@ -210,7 +219,11 @@ Status VirtualMemory::set_access(Address base, std::size_t size, std::span<const
       if (one.right != AccessRight::kNone) mapping->rights[one.device] = one.right;
     }
     const Allocation& of = mapping->allocation;
-    if (mapping->rights != before) changed->push_back({of.base, of.base + of.size});
+    MappingPart part{{of.base, of.base + of.size}, {}, of.device};
+    for (const DeviceRight& one : rights) {
+      if (right_in(before, one.device) != right_in(mapping->rights, one.device)) part.devices.insert(one.device);
+    }
+    if (!part.devices.empty()) changed->push_back(std::move(part));
   }
   return Status::kSuccess;
 }
@@ -218,8 +231,7 @@ Status VirtualMemory::set_access(Address base, std::size_t size, std::span<const
 Status VirtualMemory::get_access(Address address, int device, AccessRight* out) const {
   const Mapping* mapping = mapping_at(address);
   if (mapping == nullptr) return Status::kInvalidValue;
-  const auto found = mapping->rights.find(device);
-  *out = found == mapping->rights.end() ? AccessRight::kNone : found->second;
+  *out = right_in(mapping->rights, device);
   return Status::kSuccess;
 }
 
@@ -244,12 +256,8 @@ const AddressRange* VirtualMemory::range_at(Address address) const {
 Denial VirtualMemory::denied(const Mapping* mapping, bool write, Accessor who, int device) {
   if (mapping == nullptr) return Denial::kUnmapped;
   if (who == Accessor::kHost) return Denial::kNoAccess;
-  const auto right_of = [&](int of) {
-    const auto found = mapping->rights.find(of);
-    return found == mapping->rights.end() ? AccessRight::kNone : found->second;
-  };
-  AccessRight right = right_of(device);
-  if (who == Accessor::kCopy) right = std::max(right, right_of(mapping->allocation.device));
+  AccessRight right = right_in(mapping->rights, device);
+  if (who == Accessor::kCopy) right = std::max(right, right_in(mapping->rights, mapping->allocation.device));
   if (right == AccessRight::kNone) return Denial::kNoAccess;
   return write && right == AccessRight::kRead ? Denial::kReadOnly : Denial::kNone;
 }
@@ -322,8 +330,8 @@ IntervalSet VirtualMemory::named(const IntervalSet& set, IntervalSet* mapped) co
 
 void VirtualMemory::name_by_memory(AccessLog* log) const {
   if (mappings_.empty()) return;
-  log->reads = named(log->reads, &log->mapped);
-  log->writes = named(log->writes, &log->mapped);
+  log->reads = named(log->reads, &log->mapped_reads);
+  log->writes = named(log->writes, &log->mapped_writes);
 }
 
 Interval VirtualMemory::address_of(const Interval& bytes) const {

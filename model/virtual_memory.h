@@ -12,14 +12,18 @@
 // own device has access on streams of others (hipMemSetGetAccess.cc, Vmm2PeerDevMemCpy), and memory of which only the
 // stream's device has access (hipMemMap.cc, PhysicalMemoryReuse_MultiDev). One of these two devices has to have access.
 //
+// The pages of physical memory are shared mappings of this process (MAP_SHARED), because only these can be seen at two
+// addresses. So after fork() parent and child see each other's writes to physical memory, and to no other memory.
+//
 // Not modelled: handles for other processes, memory of the host, maps of a part of the memory that begins past its
-// first byte (HIP: the offset "currently must be zero"), and an operation that uses one memory under two addresses: its
-// own accesses are in program order.
+// first byte (HIP: the offset "currently must be zero"), an operation that uses one memory under two addresses (its own
+// accesses are in program order), and changes that a stream waits for (remapping.cpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -59,6 +63,18 @@ struct PhysicalMemory {
   unsigned handles = 1, mappings = 0;
 };
 
+// A part of a reserved range that the host maps, unmaps or gives rights to.
+struct MappingPart {
+  Interval addresses;
+  std::set<int> devices;  // the devices whose right is another one now; empty: the mapping changed, for every device
+  int owner = 0;          // the device of the memory, where rights changed
+  // Whether the change is one for an operation of `device`. A copy goes by the right of the owner, too.
+  [[nodiscard]] bool concerns(int device, bool copy) const {
+    return devices.empty() || devices.contains(device) || (copy && devices.contains(owner));
+  }
+  bool operator==(const MappingPart&) const = default;
+};
+
 struct AddressRange {
   Address base = 0;
   std::size_t size = 0;
@@ -91,20 +107,22 @@ class VirtualMemory {
   // One more handle of the memory that is mapped at an address, even if all handles were released. kInvalidValue.
   Status retain(Address address, ObjectId* out);
 
-  // The range has to lie in one reserved range where nothing is mapped, and the memory must be as large. Address and
-  // size are multiples of the granularity. Else kInvalidValue.
+  // The range has to lie in one reserved range where nothing is mapped, and the memory must be at least as large.
+  // Address and size are multiples of the granularity. Else kInvalidValue. kOutOfMemory: the process has no more
+  // mappings.
   Status map(Address base, std::size_t size, std::uint64_t memory);
   // The range has to consist of whole mappings without gaps (CUDA: "cannot unmap a sub-range of an address range mapped
   // by cuMemCreate / cuMemMap"), else kInvalidValue. set_access() likewise ("must be a fully mapped address range
-  // containing all allocations created by cuMemMap"); `changed` gets the parts where a right is another one now.
+  // containing all allocations created by cuMemMap"); `changed` gets the mappings where a right is another one now.
   Status unmap(Address base, std::size_t size);
   Status set_access(Address base, std::size_t size, std::span<const DeviceRight> rights,
-                    std::vector<Interval>* changed);
+                    std::vector<MappingPart>* changed);
   // kInvalidValue where nothing is mapped.
   Status get_access(Address address, int device, AccessRight* out) const;
 
-  // The mapping that holds an address, as an allocation; the reserved range that does. Null: none.
+  // The mapping that holds an address, as an allocation; null where nothing is mapped.
   [[nodiscard]] const Allocation* find(Address address) const;
+  // The reserved range that holds an address; null outside of all ranges.
   [[nodiscard]] const AddressRange* range_at(Address address) const;
   [[nodiscard]] std::span<const AddressRange> ranges() const { return ranges_; }  // by address
   [[nodiscard]] std::size_t memories() const { return memories_.size(); }
@@ -115,7 +133,8 @@ class VirtualMemory {
   // The bytes of a fully mapped part of a reserved range, whatever the rights; else null.
   [[nodiscard]] std::byte* peek(Address address, std::size_t size) const;
 
-  // Puts the names of the memory's bytes in the place of the addresses that it is mapped at, which go to log->mapped.
+  // Puts the names of the memory's bytes in the place of the addresses that it is mapped at, which go to mapped_reads
+  // and mapped_writes.
   void name_by_memory(AccessLog* log) const;
   // For people: an address at which the bytes are mapped, where these are names of mapped memory.
   [[nodiscard]] Interval address_of(const Interval& bytes) const;

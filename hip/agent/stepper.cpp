@@ -75,7 +75,7 @@ u32 Stepper::chosen(bool calls) {
 
 void Stepper::begin_stretch() {
   ++stretch_;
-  stretch_left_ = 1U << choose(6);
+  stretch_left_ = 1U << choose(9);
 }
 
 bool Stepper::host_is_late() {

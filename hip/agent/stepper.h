@@ -9,7 +9,7 @@
 // overlap.
 //
 // Half of the seeds choose each step evenly. The others rank the actors, the calls of handlers and the host: the first
-// that can makes all steps, for a stretch of 1 to 32 of them, then all get other ranks (after Burckhardt, Kothari,
+// that can makes all steps, for a stretch of 1 to 256 of them, then all get other ranks (after Burckhardt, Kothari,
 // Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010). So one of
 // them can be late by far more than a few steps.
 //

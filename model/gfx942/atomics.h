@@ -71,12 +71,14 @@ struct AtomicFamily {
   Shape shape;
   Segment segment;
 
-  void add(const std::string& name, Type type, Handler handler) const {
+  // `registers`: of the data.
+  void add(const std::string& name, Type type, Handler handler, u8 registers) const {
     Semantics s;
     s.handler = handler;
     s.shape = shape;
     s.segment = segment;
     s.types[0] = type;
+    s.registers = registers;
     table.add(prefix + name, s);
   }
 };
@@ -85,19 +87,20 @@ template <class Places, class U, class I>
 void add_integer_atomics(const AtomicFamily& f, const std::string& width) {
   using A = Atomics<Places>;
   constexpr Type kType = kTypeOf<U>;
-  f.add("swap" + width, kType, &A::template run<U, kSwap>);
-  f.add("cmpswap" + width, kType, &A::template run_compare_swap<U>);
-  f.add("add" + width, kType, &A::template run<U, kAtomicAdd>);
-  f.add("sub" + width, kType, &A::template run<U, kAtomicSub>);
-  f.add("smin" + width, kType, &A::template run<I, kAtomicMin>);
-  f.add("umin" + width, kType, &A::template run<U, kAtomicMin>);
-  f.add("smax" + width, kType, &A::template run<I, kAtomicMax>);
-  f.add("umax" + width, kType, &A::template run<U, kAtomicMax>);
-  f.add("and" + width, kType, &A::template run<U, kAtomicAnd>);
-  f.add("or" + width, kType, &A::template run<U, kAtomicOr>);
-  f.add("xor" + width, kType, &A::template run<U, kAtomicXor>);
-  f.add("inc" + width, kType, &A::template run<U, kAtomicInc>);
-  f.add("dec" + width, kType, &A::template run<U, kAtomicDec>);
+  constexpr u8 kRegisters = sizeof(U) / sizeof(u32);
+  f.add("swap" + width, kType, &A::template run<U, kSwap>, kRegisters);
+  f.add("cmpswap" + width, kType, &A::template run_compare_swap<U>, 2 * kRegisters);
+  f.add("add" + width, kType, &A::template run<U, kAtomicAdd>, kRegisters);
+  f.add("sub" + width, kType, &A::template run<U, kAtomicSub>, kRegisters);
+  f.add("smin" + width, kType, &A::template run<I, kAtomicMin>, kRegisters);
+  f.add("umin" + width, kType, &A::template run<U, kAtomicMin>, kRegisters);
+  f.add("smax" + width, kType, &A::template run<I, kAtomicMax>, kRegisters);
+  f.add("umax" + width, kType, &A::template run<U, kAtomicMax>, kRegisters);
+  f.add("and" + width, kType, &A::template run<U, kAtomicAnd>, kRegisters);
+  f.add("or" + width, kType, &A::template run<U, kAtomicOr>, kRegisters);
+  f.add("xor" + width, kType, &A::template run<U, kAtomicXor>, kRegisters);
+  f.add("inc" + width, kType, &A::template run<U, kAtomicInc>, kRegisters);
+  f.add("dec" + width, kType, &A::template run<U, kAtomicDec>, kRegisters);
 }
 
 template <class Places>
@@ -105,11 +108,11 @@ void add_atomics(const AtomicFamily& f) {
   using A = Atomics<Places>;
   add_integer_atomics<Places, u32, i32>(f, "");
   add_integer_atomics<Places, u64, i64>(f, "_x2");
-  f.add("add_f32", Type::kF32, &A::template run<float, kAtomicAdd>);
-  f.add("add_f64", Type::kF64, &A::template run<double, kAtomicAdd>);
-  f.add("min_f64", Type::kF64, &A::template run<double, kAtomicFloatMin>);
-  f.add("max_f64", Type::kF64, &A::template run<double, kAtomicFloatMax>);
-  f.add("pk_add_f16", Type::kU32, &A::template run<u32, kAtomicPackedAddF16>);
+  f.add("add_f32", Type::kF32, &A::template run<float, kAtomicAdd>, 1);
+  f.add("add_f64", Type::kF64, &A::template run<double, kAtomicAdd>, 2);
+  f.add("min_f64", Type::kF64, &A::template run<double, kAtomicFloatMin>, 2);
+  f.add("max_f64", Type::kF64, &A::template run<double, kAtomicFloatMax>, 2);
+  f.add("pk_add_f16", Type::kU32, &A::template run<u32, kAtomicPackedAddF16>, 1);
 }
 
 }  // namespace gfx942

@@ -119,56 +119,55 @@ void run_store_narrow(Wave& w, const Instruction& in) {
   }
 }
 
-// M0 and the offset of the instruction give the place of lane 0 in LDS; each lane has a dword there.
 template <Narrow N>
 void run_load_to_lds(Wave& w, const Instruction& in) {
   const BufferPlaces places(w, in);
   Reach from(w, false);
   Reach to(w, true);
-  const u64 place = (w.sgpr[kM0] & 0xffff) + static_cast<u64>(in.offset);
   for (u64 left = w.exec(); left != 0; left &= left - 1) {
     const u32 lane = static_cast<u32>(std::countr_zero(left));
     u32 value = 0;
     if (!load_lane_narrow<N>(from, places, lane, value)) return;
-    std::byte* local = to.local(lane, place + u64{4} * lane, 4);
+    std::byte* local = to.local(lane, lds_place(w, in, lane), 4);
     if (local == nullptr) return;
     std::memcpy(local, &value, sizeof(value));
   }
 }
 
-void add(Table& t, const char* name, Shape shape, Handler handler) {
+void add(Table& t, const char* name, Shape shape, Handler handler, u8 registers) {
   Semantics s;
   s.handler = handler;
   s.shape = shape;
+  s.registers = registers;
   t.add(name, s);
 }
 
 void add_loads(Table& t) {
-  add(t, "buffer_load_dword", Shape::kBufferLoad, &run_load<1>);
-  add(t, "buffer_load_dwordx2", Shape::kBufferLoad, &run_load<2>);
-  add(t, "buffer_load_dwordx3", Shape::kBufferLoad, &run_load<3>);
-  add(t, "buffer_load_dwordx4", Shape::kBufferLoad, &run_load<4>);
-  add(t, "buffer_load_ubyte", Shape::kBufferLoad, &run_load_narrow<Narrow::kU8, Part::kWhole>);
-  add(t, "buffer_load_sbyte", Shape::kBufferLoad, &run_load_narrow<Narrow::kI8, Part::kWhole>);
-  add(t, "buffer_load_ushort", Shape::kBufferLoad, &run_load_narrow<Narrow::kU16, Part::kWhole>);
-  add(t, "buffer_load_sshort", Shape::kBufferLoad, &run_load_narrow<Narrow::kI16, Part::kWhole>);
-  add(t, "buffer_load_ubyte_d16", Shape::kBufferLoad, &run_load_narrow<Narrow::kU8, Part::kLow>);
-  add(t, "buffer_load_ubyte_d16_hi", Shape::kBufferLoad, &run_load_narrow<Narrow::kU8, Part::kHigh>);
-  add(t, "buffer_load_sbyte_d16", Shape::kBufferLoad, &run_load_narrow<Narrow::kI8, Part::kLow>);
-  add(t, "buffer_load_sbyte_d16_hi", Shape::kBufferLoad, &run_load_narrow<Narrow::kI8, Part::kHigh>);
-  add(t, "buffer_load_short_d16", Shape::kBufferLoad, &run_load_narrow<Narrow::kU16, Part::kLow>);
-  add(t, "buffer_load_short_d16_hi", Shape::kBufferLoad, &run_load_narrow<Narrow::kU16, Part::kHigh>);
+  add(t, "buffer_load_dword", Shape::kBufferLoad, &run_load<1>, 1);
+  add(t, "buffer_load_dwordx2", Shape::kBufferLoad, &run_load<2>, 2);
+  add(t, "buffer_load_dwordx3", Shape::kBufferLoad, &run_load<3>, 3);
+  add(t, "buffer_load_dwordx4", Shape::kBufferLoad, &run_load<4>, 4);
+  add(t, "buffer_load_ubyte", Shape::kBufferLoad, &run_load_narrow<Narrow::kU8, Part::kWhole>, 1);
+  add(t, "buffer_load_sbyte", Shape::kBufferLoad, &run_load_narrow<Narrow::kI8, Part::kWhole>, 1);
+  add(t, "buffer_load_ushort", Shape::kBufferLoad, &run_load_narrow<Narrow::kU16, Part::kWhole>, 1);
+  add(t, "buffer_load_sshort", Shape::kBufferLoad, &run_load_narrow<Narrow::kI16, Part::kWhole>, 1);
+  add(t, "buffer_load_ubyte_d16", Shape::kBufferLoad, &run_load_narrow<Narrow::kU8, Part::kLow>, 1);
+  add(t, "buffer_load_ubyte_d16_hi", Shape::kBufferLoad, &run_load_narrow<Narrow::kU8, Part::kHigh>, 1);
+  add(t, "buffer_load_sbyte_d16", Shape::kBufferLoad, &run_load_narrow<Narrow::kI8, Part::kLow>, 1);
+  add(t, "buffer_load_sbyte_d16_hi", Shape::kBufferLoad, &run_load_narrow<Narrow::kI8, Part::kHigh>, 1);
+  add(t, "buffer_load_short_d16", Shape::kBufferLoad, &run_load_narrow<Narrow::kU16, Part::kLow>, 1);
+  add(t, "buffer_load_short_d16_hi", Shape::kBufferLoad, &run_load_narrow<Narrow::kU16, Part::kHigh>, 1);
 }
 
 void add_stores(Table& t) {
-  add(t, "buffer_store_dword", Shape::kBufferStore, &run_store<1>);
-  add(t, "buffer_store_dwordx2", Shape::kBufferStore, &run_store<2>);
-  add(t, "buffer_store_dwordx3", Shape::kBufferStore, &run_store<3>);
-  add(t, "buffer_store_dwordx4", Shape::kBufferStore, &run_store<4>);
-  add(t, "buffer_store_byte", Shape::kBufferStore, &run_store_narrow<1, false>);
-  add(t, "buffer_store_byte_d16_hi", Shape::kBufferStore, &run_store_narrow<1, true>);
-  add(t, "buffer_store_short", Shape::kBufferStore, &run_store_narrow<2, false>);
-  add(t, "buffer_store_short_d16_hi", Shape::kBufferStore, &run_store_narrow<2, true>);
+  add(t, "buffer_store_dword", Shape::kBufferStore, &run_store<1>, 1);
+  add(t, "buffer_store_dwordx2", Shape::kBufferStore, &run_store<2>, 2);
+  add(t, "buffer_store_dwordx3", Shape::kBufferStore, &run_store<3>, 3);
+  add(t, "buffer_store_dwordx4", Shape::kBufferStore, &run_store<4>, 4);
+  add(t, "buffer_store_byte", Shape::kBufferStore, &run_store_narrow<1, false>, 1);
+  add(t, "buffer_store_byte_d16_hi", Shape::kBufferStore, &run_store_narrow<1, true>, 1);
+  add(t, "buffer_store_short", Shape::kBufferStore, &run_store_narrow<2, false>, 1);
+  add(t, "buffer_store_short_d16_hi", Shape::kBufferStore, &run_store_narrow<2, true>, 1);
 }
 
 }  // namespace
@@ -220,11 +219,11 @@ BufferPlaces::Place BufferPlaces::place(u32 lane, u32 further, u32 size) const {
 void add_buffer_memory(Table& t) {
   add_loads(t);
   add_stores(t);
-  add(t, "buffer_load_dword lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kWord>);
-  add(t, "buffer_load_ubyte lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kU8>);
-  add(t, "buffer_load_sbyte lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kI8>);
-  add(t, "buffer_load_ushort lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kU16>);
-  add(t, "buffer_load_sshort lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kI16>);
+  add(t, "buffer_load_dword lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kWord>, 0);
+  add(t, "buffer_load_ubyte lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kU8>, 0);
+  add(t, "buffer_load_sbyte lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kI8>, 0);
+  add(t, "buffer_load_ushort lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kU16>, 0);
+  add(t, "buffer_load_sshort lds", Shape::kBufferToLds, &run_load_to_lds<Narrow::kI16>, 0);
 }
 
 }  // namespace gfx942

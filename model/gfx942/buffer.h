@@ -35,17 +35,21 @@ class BufferPlaces {
   BufferPlaces(const BufferPlaces&) = delete;
   BufferPlaces& operator=(const BufferPlaces&) = delete;
 
-  // The address of `size` bytes of lane `lane`, `further` bytes behind its first byte; none when out of range.
+  // An address, and whether the range check lets the access through.
   struct Place {
     u64 address = 0;
     bool inside = false;
   };
+  // The place of `size` bytes of lane `lane`, `further` bytes behind its first byte.
   [[nodiscard]] Place place(u32 lane, u32 further, u32 size) const;
   // Whether the dwords of one lane follow one another in memory.
   [[nodiscard]] bool contiguous() const { return !resource_.swizzled; }
 
+  // The address of a lane's first byte, in range or not.
   [[nodiscard]] u64 operator[](u32 lane) const { return place(lane, 0, 1).address; }
+  // Whether the range check drops the whole access of a lane.
   [[nodiscard]] bool dropped(u32 lane, u32 size) const { return !place(lane, 0, size).inside; }
+  // The bytes of a lane, wherever they are; null after a fault. Ask dropped() first.
   [[nodiscard]] std::byte* at(Reach& reach, u32 lane, u32 size) const {
     return reach.global(lane, place(lane, 0, size).address, size);
   }

@@ -49,7 +49,7 @@ void Code::add_section(u64 address, std::vector<std::byte> bytes) {
       const u8 dwords = static_cast<u8>(d.bytes / kDword);
       in = decode(d.text, {address + offset, dword_at(section.bytes, offset), dwords});
       if (ends_gpr_index(d.text)) indexed = false;
-      if (indexed) make_indexed(in);
+      if (indexed && takes_gpr_index(d.text)) make_indexed(in);
       if (starts_gpr_index(d.text)) indexed = true;
     }
     instructions_.push_back(in);

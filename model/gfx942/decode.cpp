@@ -77,15 +77,20 @@ bool place_immediate(Draft& d) {
   return slot == 1;
 }
 
+bool is_scalar(const Operand& o, u32 registers) {
+  return o.kind == Kind::kSgpr && o.count == registers;
+}
+
 bool place_scalar_load(Draft& d) {
   const auto& operands = d.words.operands;
   if (operands.size() != 3 || !put(d, 0, operands[0], Type::kU32) || !put(d, 1, operands[1], Type::kU64)) return false;
-  if (d.in.op[0].kind != Kind::kSgpr || d.in.op[1].kind != Kind::kSgpr) return false;
+  const Semantics& s = *d.semantics;
+  if (!is_scalar(d.in.op[0], s.registers) || !is_scalar(d.in.op[1], s.base_registers)) return false;
   if (const std::optional<i64> offset = parse_integer(operands[2])) {
     d.in.offset = static_cast<i32>(*offset);
     return true;
   }
-  return put(d, 2, operands[2], Type::kU32);
+  return put(d, 2, operands[2], Type::kU32) && is_scalar(d.in.op[2], 1);
 }
 
 // Moves the operands from their places in the text to [destination, address, data, base].
@@ -125,8 +130,7 @@ bool place_buffer(Draft& d) {
     d.in.op[0] = d.in.op[2];
     d.in.op[0].type = d.semantics->types[0];
   }
-  const Operand& resource = d.in.op[3];
-  return resource.kind == Kind::kSgpr && resource.count == 4;
+  return is_scalar(d.in.op[3], 4) && (d.in.op[4].kind == Kind::kConstant || is_scalar(d.in.op[4], 1));
 }
 
 bool place_matrix(Draft& d) {
@@ -231,19 +235,20 @@ bool take_dpp(std::string_view name, std::string_view value, Dpp& dpp) {
   return *amount <= 15;
 }
 
-// CBSZ, ABID and BLGP of a matrix instruction.
+// CBSZ, ABID and BLGP of a matrix instruction, in the bytes that instruction.h says.
 bool take_matrix_number(Instruction& in, std::string_view name, i64 value) {
   constexpr std::pair<std::string_view, u8 Instruction::*> kFields[] = {
-      {"cbsz", &Instruction::cbsz}, {"abid", &Instruction::abid}, {"blgp", &Instruction::blgp}};
+      {"cbsz", &Instruction::op_sel}, {"abid", &Instruction::op_sel_hi}, {"blgp", &Instruction::neg_hi}};
   u8 Instruction::* field = nullptr;
-  if (value < 0 || value > 15 || !look_up(kFields, name, field)) return false;
+  const i64 highest = name == "abid" ? 15 : 7;  // four bits of ABID, three of the others
+  if (value < 0 || value > highest || !look_up(kFields, name, field)) return false;
   in.*field = static_cast<u8>(value);
   return true;
 }
 
 bool take_number(Draft& d, std::string_view name, i64 value) {
   Instruction& in = d.in;
-  if (in.matrix != nullptr) return take_matrix_number(in, name, value);
+  if (in.matrix != kNoMatrix) return take_matrix_number(in, name, value);
   const bool mask = value >= 0 && value <= 15;
   if (name == "offset" || name == "offset0")
     in.offset = static_cast<i32>(value);
@@ -267,7 +272,7 @@ bool take_number(Draft& d, std::string_view name, i64 value) {
 
 bool take_list(Draft& d, std::string_view name, const BitList& list) {
   Instruction& in = d.in;
-  if (in.matrix != nullptr) {
+  if (in.matrix != kNoMatrix) {
     in.neg_lo = list.bits;
     return name == "neg";
   }
@@ -343,13 +348,22 @@ bool address_fits(const Instruction& in) {
   return address.kind == Kind::kVgpr && address.count == expected;
 }
 
-// Checks modifiers that are valid only for some operations.
+// The data of a buffer access has the registers that the operation needs.
+bool data_fits(const Instruction& in, const Semantics& s) {
+  if (s.registers == 0) return true;
+  const Operand& data = in.op[s.shape == Shape::kBufferLoad ? 0 : 2];
+  return (data.kind == Kind::kVgpr || data.kind == Kind::kAgpr) && data.count == s.registers;
+}
+
+// Checks registers and modifiers that are valid only for some operations.
 bool consistent(Draft& d) {
   Instruction& in = d.in;
   const Semantics& s = *d.semantics;
   if (in.omod != 0 && !is_float(in.op[0].type)) return false;
   if (s.shape == Shape::kMatrix) return fits_form(in);
-  if (is_buffer(s.shape)) return address_fits(in);
+  if (is_buffer(s.shape)) return address_fits(in) && data_fits(in, s);
+  // The ISA document has no negative offset in a buffer: its dwords would wrap around to the buffer's begin.
+  if (s.shape == Shape::kScalarLoad) return s.base_registers != 4 || in.offset >= 0;
   if (s.byte_select) return (in.op_sel & 3) == 0;
   if (s.packed) {
     for (u32 i = 0; i < d.sources; ++i) {
@@ -372,10 +386,15 @@ void mark_plain(Instruction& in, const Semantics& s) {
              in.destination_select == Select::kDword && in.dpp.control == Dpp::Control::kNone;
 }
 
+// The entry of a mnemonic with or without the suffix of its encoding.
+const Semantics* find_plain(std::string_view mnemonic) {
+  const Semantics* plain = semantics_table().find(base_name(mnemonic));
+  return plain != nullptr ? plain : semantics_table().find(mnemonic);
+}
+
 const Semantics* find_semantics(const Words& words, bool& saturating) {
   const std::string_view name = base_name(words.mnemonic);
-  const Semantics* plain = semantics_table().find(name);
-  if (plain == nullptr) plain = semantics_table().find(words.mnemonic);
+  const Semantics* plain = find_plain(words.mnemonic);
   if (std::ranges::find(words.modifiers, "lds") != words.modifiers.end()) {
     return semantics_table().find(std::string(name) + " lds");
   }
@@ -425,6 +444,13 @@ Instruction decode(std::string_view text, const Encoded& encoded) {
   return finish(draft, saturating) ? draft.in : unknown;
 }
 
+bool knows_mnemonic(std::string_view mnemonic) {
+  return find_plain(mnemonic) != nullptr;
+}
+
+bool takes_gpr_index(std::string_view text) {
+  return text.starts_with("v_") && !text.starts_with("v_mfma_") && !text.starts_with("v_smfmac_");
+}
 bool starts_gpr_index(std::string_view text) {
   return text.starts_with("s_set_gpr_idx_on");
 }

@@ -18,6 +18,12 @@ struct Encoded {
 
 [[nodiscard]] Instruction decode(std::string_view text, const Encoded& encoded);
 
+// Whether the table of semantics has the mnemonic, with or without the suffix of its encoding, in any form.
+[[nodiscard]] bool knows_mnemonic(std::string_view mnemonic);
+
+// Whether GPR-index mode moves the instruction's registers: vector arithmetic only (the ISA document), so neither
+// accesses to memory nor matrix instructions.
+[[nodiscard]] bool takes_gpr_index(std::string_view text);
 // Whether the instruction turns GPR-index mode on or, for the second function, off.
 [[nodiscard]] bool starts_gpr_index(std::string_view text);
 [[nodiscard]] bool ends_gpr_index(std::string_view text);

@@ -49,19 +49,17 @@ void run_load_narrow(Wave& w, const Instruction& in) {
   commit(w, in, in.op[0], 0, row);
 }
 
-// Loads to LDS instead of registers: M0 and the offset of the instruction give the place of lane 0, and each lane has a
-// dword there. op[3] holds the scalar part of the address, as for other loads.
+// Loads to LDS instead of registers. op[3] holds the scalar part of the address, as for other loads.
 template <Narrow N>
 void run_load_to_lds(Wave& w, const Instruction& in) {
   const Addresses addresses(w, in);
   Reach from(w, false);
   Reach to(w, true);
-  const i64 place = static_cast<i64>(w.sgpr[kM0] & 0xffff) + in.offset;
   for (u64 left = w.exec(); left != 0; left &= left - 1) {
     const u32 lane = static_cast<u32>(std::countr_zero(left));
     const std::byte* bytes = addresses.at(from, lane, size_of(N));
     if (bytes == nullptr) return;
-    std::byte* local = to.local(lane, static_cast<u64>(place + 4 * static_cast<i64>(lane)), 4);
+    std::byte* local = to.local(lane, lds_place(w, in, lane), 4);
     if (local == nullptr) return;
     const u32 value = load_narrow<N>(bytes);
     std::memcpy(local, &value, sizeof(value));

@@ -7,7 +7,7 @@ void add_vector_atomics(Table& table) {
   for (const AtomicFamily& f : {AtomicFamily{table, "flat_atomic_", Shape::kAtomic, Segment::kFlat},
                                 AtomicFamily{table, "global_atomic_", Shape::kAtomic, Segment::kGlobal}}) {
     add_atomics<Addresses>(f);
-    f.add("pk_add_bf16", Type::kU32, &Atomics<Addresses>::run<u32, kAtomicPackedAddBf16>);
+    f.add("pk_add_bf16", Type::kU32, &Atomics<Addresses>::run<u32, kAtomicPackedAddBf16>, 1);
   }
 }
 

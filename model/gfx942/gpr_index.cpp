@@ -9,7 +9,7 @@ namespace {
 
 bool shift_register(Wave& w, Operand& o, u32 by) {
   if (o.kind != Kind::kVgpr) return true;
-  if (o.index + by > 255) {
+  if (o.index + by + o.count - 1 > 255) {
     w.raise(FaultKind::kUnknown, "GPR-index mode reaches past v255");
     return false;
   }

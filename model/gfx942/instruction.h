@@ -9,7 +9,6 @@ namespace gfx942 {
 
 struct Wave;
 struct Instruction;
-struct MatrixForm;
 
 // Executes one instruction for one wave.
 using Handler = void (*)(Wave&, const Instruction&);
@@ -78,6 +77,7 @@ enum class Unused : u8 { kPad, kSign, kPreserve };  // SDWA's dst_unused
 
 inline constexpr u32 kOperands = 6;
 inline constexpr u32 kNoTarget = ~0u;
+inline constexpr u8 kNoMatrix = 0xff;
 
 struct Instruction {
   Handler handler = nullptr;
@@ -104,11 +104,17 @@ struct Instruction {
   u8 op_sel_hi = 0;
   u8 neg_lo = 0;
   u8 neg_hi = 0;
-  u8 cbsz = 0;  // of a matrix instruction, like the next two: 2^cbsz blocks share one block of A
-  u8 abid = 0;  // the number of that block; of a sparse instruction, the set of indices
-  u8 blgp = 0;  // the pattern in which lanes of B are moved
-  const MatrixForm* matrix = nullptr;
+  u8 matrix = kNoMatrix;  // the number of a matrix instruction's form (matrix.h)
   Dpp dpp{};
+
+  // Matrix instructions have no op_sel and no neg_hi, and keep three other numbers in the same bytes.
+  // 2^cbsz blocks share one block of A.
+  [[nodiscard]] u8 cbsz() const { return op_sel; }
+  // The number of that block; of a sparse instruction, the set of indices.
+  [[nodiscard]] u8 abid() const { return op_sel_hi; }
+  // The pattern in which lanes of B are moved.
+  [[nodiscard]] u8 blgp() const { return neg_hi; }
 };
+static_assert(sizeof(Instruction) <= 208, "loops of integer operations are bound by the bytes of decoded code");
 
 }  // namespace gfx942

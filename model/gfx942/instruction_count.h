@@ -1,7 +1,9 @@
 // Counts the instructions of code objects that the interpreter does not know, without keeping what it decodes.
 //
 // A file is a code object, or anything that holds offload bundles (a library, a program, a .hsaco file of several
-// targets): their entries for gfx942 are read. A compressed bundle is an error. An unknown *mnemonic* has no entry in
+// targets): their entries for gfx942 are read. Bytes that two sections have are counted once. A compressed bundle is an
+// error, wherever it begins; so are more entries or sections than the limits in the source, and sections outside of
+// their code object or that overlap in part. An unknown *mnemonic* has no entry in
 // the table of semantics; of an unknown *form* the table has the mnemonic, but not these operands or modifiers.
 // Everything in an executable section is counted, the padding between functions included: bytes that are no instruction
 // have the mnemonic ".long".

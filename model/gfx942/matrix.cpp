@@ -168,9 +168,9 @@ void unpack(Wave& w, Element x, const Input& from, typename P::In* to) {
 
 // The column of each stored element of A, by rows of the stored k: its group of four, and two bits of the index.
 void read_columns(Wave& w, const Instruction& in, u8* columns) {
-  const MatrixForm& f = *in.matrix;
+  const MatrixForm& f = matrix_form(in.matrix);
   const Row& indices = w.row(in.op[3]);
-  const u32 set = in.cbsz == 0 ? in.abid : 0;
+  const u32 set = in.cbsz() == 0 ? in.abid() : 0;
   for (u32 k = 0; k < f.stored_k(); ++k) {
     const u32 bit = 2 * (set * f.lane_a() + k % f.lane_a());
     for (u32 i = 0; i < f.size; ++i) {
@@ -224,7 +224,7 @@ void multiply(const MatrixForm& f, const Block<P>& block, typename P::Out* c) {
 // The third source, or the destination of a sparse instruction, by rows of all blocks.
 template <class Out>
 void read_addend(Wave& w, const Instruction& in, Out* c) {
-  const MatrixForm& f = *in.matrix;
+  const MatrixForm& f = matrix_form(in.matrix);
   const Operand& o = in.op[f.sparse ? 0 : 3];
   if (o.kind == Kind::kConstant) {
     std::fill_n(c, f.size * f.size * f.blocks, from_bits<Out>(scalar32(w, o), static_cast<u32>(scalar64(w, o) >> 32)));
@@ -242,7 +242,7 @@ void read_addend(Wave& w, const Instruction& in, Out* c) {
 
 template <class Out>
 void write_result(Wave& w, const Instruction& in, const Out* c) {
-  const MatrixForm& f = *in.matrix;
+  const MatrixForm& f = matrix_form(in.matrix);
   for (u32 block = 0; block < f.blocks; ++block) {
     for (u32 i = 0; i < f.size; ++i, c += f.size) {
       const ResultPlace place = result_place(f, block, i);
@@ -268,16 +268,16 @@ void negate(u32 bits, const MatrixForm& f, Block<Double>& block, double* c) {
 
 template <class P, u32 Size>
 void run_blocks(Wave& w, const Instruction& in) {
-  const MatrixForm& f = *in.matrix;
+  const MatrixForm& f = matrix_form(in.matrix);
   constexpr u32 kOfBlock = Size * Size;
   Block<P> block;
   typename P::Out c[kMaxResult];
   read_addend(w, in, c);
   if (f.sparse) read_columns(w, in, block.columns);
   for (u32 n = 0; n < f.blocks; ++n) {
-    const u32 block_of_a = f.sparse ? n : (n >> in.cbsz << in.cbsz) + in.abid;
+    const u32 block_of_a = f.sparse ? n : (n >> in.cbsz() << in.cbsz()) + in.abid();
     unpack<P>(w, f.a, {in.op[1], Size, f.stored_k(), f.lane_a(), block_of_a, f.blocks, 0}, block.a);
-    unpack<P>(w, f.b, {in.op[2], Size, f.k, f.lane_b(), n, f.blocks, in.blgp}, block.b);
+    unpack<P>(w, f.b, {in.op[2], Size, f.k, f.lane_b(), n, f.blocks, in.blgp()}, block.b);
     if constexpr (std::is_same_v<P, Double>) negate(in.neg_lo, f, block, c + n * kOfBlock);
     multiply<P, Size>(f, block, c + n * kOfBlock);
   }
@@ -286,8 +286,8 @@ void run_blocks(Wave& w, const Instruction& in) {
 
 template <class P>
 void run_matrix(Wave& w, const Instruction& in) {
-  if (in.matrix->size == 32) return run_blocks<P, 32>(w, in);
-  if (in.matrix->size == 16) return run_blocks<P, 16>(w, in);
+  if (matrix_form(in.matrix).size == 32) return run_blocks<P, 32>(w, in);
+  if (matrix_form(in.matrix).size == 16) return run_blocks<P, 16>(w, in);
   run_blocks<P, 4>(w, in);
 }
 
@@ -301,18 +301,22 @@ bool is_vector(const Operand& o, u32 registers) {
   return (o.kind == Kind::kVgpr || o.kind == Kind::kAgpr) && o.count == registers;
 }
 
-// CBSZ and ABID choose a block of A, or a set of indices; BLGP moves lanes of B.
+// CBSZ and ABID choose a block of A, or a set of indices (ABID alone, and only where CBSZ is 0); BLGP moves lanes of B.
 bool modifiers_fit(const MatrixForm& f, const Instruction& in) {
-  if (f.sparse) return in.blgp == 0 && in.abid < f.index_sets();
-  if (f.a == E::kF64) return in.cbsz == 0 && in.abid == 0 && in.blgp == 0;
+  if (f.sparse) return in.blgp() == 0 && (in.cbsz() != 0 || in.abid() < f.index_sets());
+  if (f.a == E::kF64) return in.cbsz() == 0 && in.abid() == 0 && in.blgp() == 0;
   const bool lanes_move = f.blocks > 1 || f.a == E::kF32;
-  return (in.blgp == 0 || lanes_move) && 1u << in.cbsz <= f.blocks && in.abid < 1u << in.cbsz;
+  return (in.blgp() == 0 || lanes_move) && 1u << in.cbsz() <= f.blocks && in.abid() < 1u << in.cbsz();
 }
 
 }  // namespace
 
+const MatrixForm& matrix_form(u8 number) {
+  return kForms[number].form;
+}
+
 bool fits_form(const Instruction& in) {
-  const MatrixForm& f = *in.matrix;
+  const MatrixForm& f = matrix_form(in.matrix);
   const Operand& addend = in.op[3];
   for (const Operand& o : in.op) {
     if (o.negate || o.absolute || o.sign_extend) return false;
@@ -325,11 +329,12 @@ bool fits_form(const Instruction& in) {
 }
 
 void add_matrix_operations(Table& t) {
+  static_assert(std::size(kForms) <= kNoMatrix);
   for (const NamedForm& n : kForms) {
     Semantics s;
     s.handler = handler_of(n.form.a);
     s.shape = Shape::kMatrix;
-    s.matrix = &n.form;
+    s.matrix = static_cast<u8>(&n - kForms);
     s.types = {n.form.result_type()};
     t.add(n.name, s);
   }

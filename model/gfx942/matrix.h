@@ -68,6 +68,8 @@ struct ResultPlace {
   return (blgp - 4) * 16 + lane % 16;
 }
 
+// The form with a number that the table of semantics has (Semantics::matrix).
+[[nodiscard]] const MatrixForm& matrix_form(u8 number);
 // Whether the registers and modifiers of the instruction are those of its form.
 [[nodiscard]] bool fits_form(const Instruction& in);
 

@@ -32,6 +32,12 @@ class Reach {
   Extent extent_;
 };
 
+// The place in LDS of the dword that a load to LDS writes for a lane: M0 and the offset of the instruction give the
+// place of lane 0, and the others follow.
+[[nodiscard]] inline u64 lds_place(const Wave& w, const Instruction& in, u32 lane) {
+  return static_cast<u64>(static_cast<i64>(w.sgpr[kM0] & 0xffff) + in.offset + i64{4} * lane);
+}
+
 // The addresses of a flat, global or scratch instruction, lane by lane.
 class Addresses {
  public:

@@ -47,26 +47,31 @@ void run_clock(Wave& w, const Instruction& in) {
 
 void run_cache_operation(Wave& /*w*/, const Instruction& /*in*/) {}
 
-void add(Table& t, const char* name, Handler handler) {
+constexpr u8 kAddress = 2;  // registers
+constexpr u8 kDescriptor = 4;
+
+void add(Table& t, const char* name, Handler handler, u8 registers, u8 base_registers) {
   Semantics s;
   s.handler = handler;
   s.shape = Shape::kScalarLoad;
+  s.registers = registers;
+  s.base_registers = base_registers;
   t.add(name, s);
 }
 
 }  // namespace
 
 void add_scalar_memory(Table& t) {
-  add(t, "s_load_dword", &run_load<1>);
-  add(t, "s_load_dwordx2", &run_load<2>);
-  add(t, "s_load_dwordx4", &run_load<4>);
-  add(t, "s_load_dwordx8", &run_load<8>);
-  add(t, "s_load_dwordx16", &run_load<16>);
-  add(t, "s_buffer_load_dword", &run_buffer_load<1>);
-  add(t, "s_buffer_load_dwordx2", &run_buffer_load<2>);
-  add(t, "s_buffer_load_dwordx4", &run_buffer_load<4>);
-  add(t, "s_buffer_load_dwordx8", &run_buffer_load<8>);
-  add(t, "s_buffer_load_dwordx16", &run_buffer_load<16>);
+  add(t, "s_load_dword", &run_load<1>, 1, kAddress);
+  add(t, "s_load_dwordx2", &run_load<2>, 2, kAddress);
+  add(t, "s_load_dwordx4", &run_load<4>, 4, kAddress);
+  add(t, "s_load_dwordx8", &run_load<8>, 8, kAddress);
+  add(t, "s_load_dwordx16", &run_load<16>, 16, kAddress);
+  add(t, "s_buffer_load_dword", &run_buffer_load<1>, 1, kDescriptor);
+  add(t, "s_buffer_load_dwordx2", &run_buffer_load<2>, 2, kDescriptor);
+  add(t, "s_buffer_load_dwordx4", &run_buffer_load<4>, 4, kDescriptor);
+  add(t, "s_buffer_load_dwordx8", &run_buffer_load<8>, 8, kDescriptor);
+  add(t, "s_buffer_load_dwordx16", &run_buffer_load<16>, 16, kDescriptor);
   Semantics clock;
   clock.handler = &run_clock;
   clock.types = {Type::kU64};

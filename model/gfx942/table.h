@@ -44,8 +44,10 @@ struct Semantics {
   u8 first_source = 1;            // the operand that SDWA calls src0 and DPP permutes
   bool packed = false;            // VOP3P: op_sel and neg are for halves
   bool byte_select = false;       // op_sel picks the byte of the destination
-  const MatrixForm* matrix = nullptr;
-  bool accumulates = false;  // the last source is the destination, which the text does not repeat
+  u8 matrix = kNoMatrix;          // the number of the form (matrix.h)
+  bool accumulates = false;       // the last source is the destination, which the text does not repeat
+  u8 registers = 0;               // of the data of a scalar load or a buffer access; 0: it has none
+  u8 base_registers = 0;          // of the second operand of a scalar load: an address has 2, a buffer's descriptor 4
 };
 
 class Table {

@@ -1,7 +1,11 @@
 // Conversions between single precision and the 8-bit floats (float8.h).
 //
-// To 8 bits the result is rounded to nearest even, or, by the stochastic ones, the upper bits of the second source are
-// added below the mantissa (as many as are lost) and the sum is rounded toward zero. Other bytes of the register stay.
+// To 8 bits the result is rounded to nearest even, or, by the stochastic ones, the upper 20 (fp8) or 21 (bf8) bits of
+// the second source are added to the lowest bits of the float, and the sum is rounded toward zero. Other bytes of the
+// register stay.
+//
+// An open choice: where the result is a subnormal number, more bits of the float are lost than are added. The ISA
+// document does not say whether the hardware adds more of them then.
 #include <limits>
 
 #include "model/gfx942/float8.h"

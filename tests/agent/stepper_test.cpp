@@ -46,7 +46,7 @@ TEST_F(StepperTest, TheSameSeedRepeatsTheOrderOfTwoQueues) {
 
 TEST_F(StepperTest, SomeSeedsHoldOneQueueBackUntilTheOtherIsDone) {
   int late = 0;
-  for (uint64_t number = 1; number <= 24; ++number) {
+  for (uint64_t number = 1; number <= 48; ++number) {
     const std::vector<uint32_t> order = order_of_two_queues(number);
     const auto even = [](uint32_t i) { return i % 2 == 0; };
     late += std::is_partitioned(order.begin(), order.end(), even) ||

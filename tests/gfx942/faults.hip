@@ -49,3 +49,8 @@ KERNEL(jump_to)(u32* out, u64 target) {
   if (target != 0) asm volatile("s_setpc_b64 %0" ::"s"(target));
   out[item()] = 1;
 }
+KERNEL(index_pair)(u32* out, u32 index) {
+  asm volatile("s_set_gpr_idx_on %0, gpr_idx(SRC0)\nv_mov_b64 v[40:41], v[40:41]\ns_set_gpr_idx_off" ::"s"(index)
+               : "v40", "v41");
+  out[item()] = 1;
+}

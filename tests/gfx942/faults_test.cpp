@@ -117,6 +117,12 @@ TEST_F(Faults, ARoundingModeThatIsNotModelledEndsTheLaunch) {
   EXPECT_THAT(f.instruction, HasSubstr("s_setreg_imm32_b32"));
 }
 
+TEST_F(Faults, GprIndexModeCountsEveryRegisterOfAnOperand) {
+  expect_finished("index_pair", out_, u32{214});
+  const gfx942::Fault f = fault("index_pair", out_, u32{215});  // v[255:256]
+  EXPECT_THAT(f.text, HasSubstr("GPR-index mode reaches past v255"));
+}
+
 TEST_F(Faults, ATrapNamesItself) {
   expect_finished("trap_when", out_, u32{0});
   EXPECT_EQ(fault("trap_when", out_, u32{1}).kind, FaultKind::kTrap);

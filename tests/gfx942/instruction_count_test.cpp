@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "gfx942/machine.h"
 
@@ -67,9 +69,58 @@ TEST(InstructionCount, ReadsTheEntriesOfABundleThatAreForGfx942) {
   EXPECT_EQ(counted(bundled(object, "hipv4-amdgcn-amd-amdhsa--gfx90a")).code_objects, 0u);
 }
 
-TEST(InstructionCount, SaysThatACompressedBundleIsNotRead) {
-  EXPECT_THAT(counted({std::byte{'C'}, std::byte{'C'}, std::byte{'O'}, std::byte{'B'}}).errors,
-              testing::ElementsAre(testing::HasSubstr("compressed")));
+// A header of version 3 that says how large the whole is, behind bytes that are no bundle, and data.
+std::vector<std::byte> compressed(std::size_t before, u16 version, u64 whole) {
+  std::vector<std::byte> bytes(before + 64, std::byte{7});
+  const std::array<u16, 2> version_and_method{version, 1};
+  const std::array<u64, 3> numbers{whole, 4096, 0x1234};
+  std::memcpy(&bytes[before], "CCOB", 4);
+  std::memcpy(&bytes[before + 4], version_and_method.data(), sizeof(version_and_method));
+  std::memcpy(&bytes[before + 8], numbers.data(), sizeof(numbers));
+  return bytes;
+}
+
+TEST(InstructionCount, SaysThatACompressedBundleIsNotReadWhereverItBegins) {
+  for (const std::size_t before : {0, 100}) {
+    EXPECT_THAT(counted(compressed(before, 3, 64)).errors, testing::ElementsAre(testing::HasSubstr("compressed")));
+  }
+}
+
+TEST(InstructionCount, TakesFourLettersForNoCompressedBundle) {
+  EXPECT_THAT(counted(compressed(100, 4, 64)).errors, testing::IsEmpty());  // there is no version 4
+  EXPECT_THAT(counted(compressed(100, 3, 65)).errors, testing::IsEmpty());  // larger than the file
+  EXPECT_THAT(counted({std::byte{'C'}, std::byte{'C'}, std::byte{'O'}, std::byte{'B'}}).errors, testing::IsEmpty());
+}
+
+TEST(InstructionCount, CountsBytesThatTwoBundlesNameOnce) {
+  const std::vector<std::byte> object = file_bytes(FAULTS_O2);
+  std::vector<std::byte> bytes = bundled(object, "hipv4-amdgcn-amd-amdhsa--gfx942");
+  // A second bundle, 1000 bytes behind the first one, whose entry is the same code object.
+  constexpr std::size_t kHeader = 24 + 4 * 8 + 31;
+  std::memcpy(&bytes[1100], &bytes[100], kHeader);
+  const u64 offset = 4096 - 1000;
+  std::memcpy(&bytes[1100 + 32], &offset, sizeof(offset));
+  const gfx942::InstructionCount count = counted(bytes);
+  EXPECT_EQ(count.code_objects, 1u);
+  EXPECT_EQ(count.instructions, counted(object).instructions);
+  EXPECT_THAT(count.errors, testing::IsEmpty());
+}
+
+TEST(InstructionCount, RefusesMoreSectionsThanTheLimit) {
+  std::vector<std::byte> object = file_bytes(FAULTS_O2);
+  const u16 sections = 0xffff;
+  std::memcpy(&object[60], &sections, sizeof(sections));  // e_shnum
+  const gfx942::InstructionCount count = counted(object);
+  EXPECT_THAT(count.errors, testing::ElementsAre(testing::HasSubstr("too many sections")));
+  EXPECT_EQ(count.instructions, 0u);
+}
+
+TEST(InstructionCount, RefusesMoreEntriesThanTheLimit) {
+  std::vector<std::byte> bytes(24 + 8 + 300 * 24);
+  const u64 entries = 300;
+  std::memcpy(bytes.data(), "__CLANG_OFFLOAD_BUNDLE__", 24);
+  std::memcpy(&bytes[24], &entries, sizeof(entries));
+  EXPECT_THAT(counted(bytes).errors, testing::ElementsAre(testing::HasSubstr("too many entries")));
 }
 
 }  // namespace

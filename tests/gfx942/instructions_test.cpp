@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gfx942/machine.h"
+#include "model/gfx942/decode.h"
 
 namespace {
 
@@ -128,6 +129,10 @@ u32 stochastic8(u32 x, u32 random, Float8 f) {
   for (u32 code = 1; code < 128 && float8_value(code, f) <= magnitude; ++code) best = code;
   return best == 0 || value > 0 ? best : best + 128;
 }
+// With MODE.FP16_OVFL a finite number that is too large, whose result would be the NaN, gives the largest one.
+u32 saturated8(u32 x, u32 code) {
+  return code == 128 && std::isfinite(std::bit_cast<float>(x)) ? 127 | x >> 31 << 7 : code;
+}
 u32 quad_bits(u32 x) {
   u32 result = 0;
   for (u32 quad = 0; quad < 8; ++quad) result |= (x >> 4 * quad & 15) != 0 ? 1u << quad : 0;
@@ -230,6 +235,16 @@ TEST_P(Instructions, ComputeWhatTheExpressionComputes) {
     }
     for (const u64 address : {out, in[0], in[1], in[2]}) memory.free(address);
   }));
+}
+
+TEST(InstructionsDecode, GprIndexModeMovesTheRegistersOfVectorArithmeticAlone) {
+  EXPECT_TRUE(gfx942::takes_gpr_index("v_mov_b32_e32 v43, v40"));
+  EXPECT_FALSE(gfx942::takes_gpr_index("s_mov_b32 s0, s1"));
+  EXPECT_FALSE(gfx942::takes_gpr_index("buffer_load_dword v0, off, s[4:7], 0"));
+  EXPECT_FALSE(gfx942::takes_gpr_index("global_store_dword v[0:1], v2, off"));
+  EXPECT_FALSE(gfx942::takes_gpr_index("ds_read_b32 v0, v1"));
+  EXPECT_FALSE(gfx942::takes_gpr_index("v_mfma_f32_4x4x1_16b_f32 v[0:3], v4, v5, v[0:3]"));
+  EXPECT_FALSE(gfx942::takes_gpr_index("v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[6:9], v10"));
 }
 
 TEST(InstructionsDecode, EveryInstructionIsKnown) {

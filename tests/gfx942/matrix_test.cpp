@@ -14,6 +14,8 @@
 #include <cmath>
 
 #include "gfx942/machine.h"
+#include "model/gfx942/decode.h"
+#include "model/gfx942/table.h"
 
 namespace {
 
@@ -306,6 +308,17 @@ TEST(MatrixAddend, AConstantStandsForEveryElementAndExecDoesNotCount) {
       for (u32 j = 0; j < 16; j += 2) RC_ASSERT(is_right(f, w, i, j, 0, false));
     }
   }));
+}
+
+TEST(MatrixDecode, AbidIsLimitedOnlyWhereItChoosesASetOfIndices) {
+  const auto is_known = [](const std::string& modifiers) {
+    const std::string text = "v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[6:9], v10" + modifiers;
+    return gfx942::decode(text, {}).handler != &gfx942::run_unknown;
+  };
+  EXPECT_TRUE(is_known(" abid:3"));
+  EXPECT_FALSE(is_known(" abid:4"));  // one register has four sets
+  EXPECT_TRUE(is_known(" cbsz:1 abid:4"));
+  EXPECT_FALSE(is_known(" cbsz:8"));
 }
 
 TEST(MatrixDecode, EveryInstructionIsKnown) {

@@ -7,9 +7,16 @@
 #include <atomic>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "gfx942/machine.h"
+#include "model/gfx942/decode.h"
+#include "model/gfx942/table.h"
+#include "model/gfx942/word_access.h"
 
 namespace {
 
@@ -37,10 +44,12 @@ u64 load_whole(std::byte* bytes) {
 // Calls `look` on another thread, again and again, while `kernel` runs.
 template <class Look>
 void beside(const Look& look, const std::function<std::string()>& kernel) {
+  std::atomic<bool> looks = false;
   std::atomic<bool> done = false;
   std::thread other([&] {
-    while (!done) look();
+    for (; !done; looks = true) look();
   });
+  while (!looks) std::this_thread::yield();
   const std::string fault = kernel();
   done = true;
   other.join();
@@ -51,17 +60,41 @@ void beside(const Look& look, const std::function<std::string()>& kernel) {
 void expect_whole_pieces(const char* kernel, std::size_t start, const std::vector<std::size_t>& places) {
   const u64 at = memory().allocate("pieces", 64);
   std::byte* const bytes = memory().bytes(at).data();
-  std::atomic<u64> torn = 0;
+  u64 torn = 0, changed = 0, last = 0;
   beside(
       [&] {
         for (const std::size_t place : places) {
           const u64 piece = load_whole(bytes + place);
           if (static_cast<u32>(piece) != piece >> 32) ++torn;
+          if (place == places.front() && std::exchange(last, piece) != piece) ++changed;
         }
       },
       [&] { return launch(kernel, 1, at + start, kRounds); });
   EXPECT_EQ(torn, 0u) << kernel;
+  EXPECT_GT(changed, 1u) << "the other thread saw no two values";
   memory().free(at);
+}
+
+// The pieces of an access: the number of the first dword of each, and how many dwords it has.
+using PieceList = std::vector<std::pair<u32, u32>>;
+template <u32 Words>
+PieceList pieces_at(std::size_t offset) {
+  alignas(u64) std::array<std::byte, 32> bytes{};
+  PieceList pieces;
+  gfx942::for_pieces<Words>(
+      bytes.data() + offset, [&](u32 i) { pieces.emplace_back(i, 1); }, [&](u32 i) { pieces.emplace_back(i, 2); });
+  return pieces;
+}
+
+TEST(Pieces, EightBytesAtAMultipleOfEightAreOnePieceAndTheOthersAreDwords) {
+  EXPECT_EQ(pieces_at<1>(0), (PieceList{{0, 1}}));
+  EXPECT_EQ(pieces_at<1>(4), (PieceList{{0, 1}}));
+  EXPECT_EQ(pieces_at<2>(0), (PieceList{{0, 2}}));
+  EXPECT_EQ(pieces_at<2>(4), (PieceList{{0, 1}, {1, 1}}));
+  EXPECT_EQ(pieces_at<3>(0), (PieceList{{0, 2}, {2, 1}}));
+  EXPECT_EQ(pieces_at<3>(4), (PieceList{{0, 1}, {1, 2}}));
+  EXPECT_EQ(pieces_at<4>(8), (PieceList{{0, 2}, {2, 2}}));
+  EXPECT_EQ(pieces_at<4>(4), (PieceList{{0, 1}, {1, 2}, {3, 1}}));
 }
 
 TEST(Pieces, AStoreOfSixteenBytesIsMadeOfTwoWholePieces) {
@@ -87,6 +120,7 @@ TEST(Pieces, ALoadOfSixteenBytesIsMadeOfTwoWholePieces) {
       },
       [&] { return launch("read_four", 1, at, torn, kRounds); });
   EXPECT_EQ(memory().download<u32>(torn)[0], 0u);
+  EXPECT_GT(value, 0x100000001u) << "the other thread stored no two values";
   memory().free(at);
   memory().free(torn);
 }
@@ -349,6 +383,35 @@ RC_GTEST_PROP(ScalarBufferLoads, GiveZeroForEachDwordOutOfRange, ()) {
   const auto expected = [&](u32 at) { return at / 4 * 4 + 4 <= r.records ? words[at / 4] : 0; };
   RC_ASSERT(result[0] == expected(offset + 8));
   for (u32 i = 0; i < 4; ++i) RC_ASSERT(result[1 + i] == expected(offset + 4 * i));
+}
+
+bool is_known(const std::string& text) {
+  return gfx942::decode(text, {}).handler != &gfx942::run_unknown;
+}
+
+TEST(MemoryDecode, BuffersNeedAsManyRegistersAsTheOperationUses) {
+  EXPECT_TRUE(is_known("buffer_load_dwordx2 v[0:1], off, s[4:7], s8"));
+  EXPECT_FALSE(is_known("buffer_load_dwordx2 v0, off, s[4:7], s8"));
+  EXPECT_FALSE(is_known("buffer_load_dwordx2 v[0:1], off, s[4:5], s8"));
+  EXPECT_FALSE(is_known("buffer_load_dwordx2 v[0:1], off, s[4:7], v8"));
+  EXPECT_TRUE(is_known("buffer_store_short v0, off, s[4:7], 0"));
+  EXPECT_FALSE(is_known("buffer_store_short v[0:1], off, s[4:7], 0"));
+  EXPECT_TRUE(is_known("buffer_atomic_cmpswap_x2 v[0:3], off, s[4:7], 0"));
+  EXPECT_FALSE(is_known("buffer_atomic_cmpswap_x2 v[0:1], off, s[4:7], 0"));
+}
+
+TEST(MemoryDecode, ScalarLoadsNeedAsManyRegistersAsTheOperationUses) {
+  EXPECT_TRUE(is_known("s_load_dwordx2 vcc, s[2:3], 0x0"));
+  EXPECT_TRUE(is_known("s_load_dword s0, s[2:3], s4"));
+  EXPECT_FALSE(is_known("s_load_dwordx2 s0, s[2:3], 0x0"));
+  EXPECT_FALSE(is_known("s_load_dwordx2 s[0:1], s[4:7], 0x0"));
+  EXPECT_TRUE(is_known("s_buffer_load_dwordx4 s[0:3], s[4:7], 0x8"));
+  EXPECT_FALSE(is_known("s_buffer_load_dwordx4 s[0:3], s[4:5], 0x8"));
+}
+
+TEST(MemoryDecode, AnOffsetIntoABufferIsNotNegative) {
+  EXPECT_TRUE(is_known("s_load_dword s0, s[4:5], -0x8"));
+  EXPECT_FALSE(is_known("s_buffer_load_dword s0, s[4:7], -0x8"));
 }
 
 TEST(MemoryDecode, EveryInstructionIsKnown) {

@@ -1,4 +1,5 @@
-// Reserved ranges, physical memory and mappings: whose the bytes are, which accesses fault, what races.
+// Reserved ranges, physical memory and mappings: the bytes belong to the memory, accesses without a right fault, and a
+// change of a mapping races with work that is in flight.
 #include "model/virtual_memory.h"
 
 #include <gtest/gtest.h>
@@ -218,6 +219,17 @@ TEST_F(VirtualMemoryTest, RangesAreAlignedAndAtTheWishedAddressWhereThatIsFree) 
   EXPECT_NE(other, wish);
 }
 
+TEST_F(VirtualMemoryTest, AQueuedPlacementHasToHaveTheAlignment) {
+  Address base = 0;
+  const Address placed = at + 5 * kPage;
+  ASSERT_NE(placed % (1 << 20), 0u);
+  m.runtime.memory().place_next(placed);
+  EXPECT_EQ(m.memory.reserve(kPage, 1 << 20, 0, &base), Status::kOutOfMemory);
+  m.runtime.memory().place_next(placed);
+  ASSERT_EQ(m.memory.reserve(kPage, 0, 0, &base), Status::kSuccess);
+  EXPECT_EQ(base, placed);
+}
+
 TEST_F(VirtualMemoryTest, ARangeIsFreedWholeAndWhenNothingIsMapped) {
   EXPECT_EQ(m.memory.unreserve(at + kPage, 3 * kPage), Status::kInvalidValue);
   EXPECT_EQ(m.memory.unreserve(at, 3 * kPage), Status::kInvalidValue);
@@ -365,6 +377,30 @@ TEST_F(VirtualRaceTest, ARemapUnderAnOperationThatRanAndWasNotWaitedForIsARaceWi
   EXPECT_EQ(m.runtime.query(one), Status::kNotReady);  // it runs; the host does not know yet
   EXPECT_EQ(m.unmap(at, 1), Status::kSuccess);
   EXPECT_EQ(m.runtime.races_seen(), 1u);
+  m.map_with_access(at, 1, other_id);
+  EXPECT_EQ(m.runtime.races_seen(), 1u);  // one operation on one range, however often the range is changed
+}
+
+TEST_F(VirtualRaceTest, AnotherDevicesAccessIsNoRaceWithTheWorkOfADevice) {
+  enqueue(one, m.add(at, at, 1));
+  enqueue(one, Machine::set(at, 7));
+  EXPECT_EQ(m.access(at, 1, AccessRight::kReadWrite, 1), Status::kSuccess);
+  EXPECT_EQ(m.runtime.query(one), Status::kNotReady);
+  EXPECT_EQ(m.access(at, 1, AccessRight::kNone, 1), Status::kSuccess);
+  EXPECT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
+  EXPECT_EQ(m.runtime.races_seen(), 0u);
+}
+
+TEST_F(VirtualRaceTest, ARightOfTheMemorysDeviceConcernsCopiesOfOtherDevices) {
+  ASSERT_EQ(m.access(at, 1, AccessRight::kReadWrite, 1), Status::kSuccess);
+  enqueue(m.runtime.null_stream(1), m.add_on(1, at, at));
+  EXPECT_EQ(m.access(at, 1, AccessRight::kRead, 0), Status::kSuccess);
+  EXPECT_EQ(m.runtime.synchronize(m.runtime.null_stream(1)), Status::kSuccess);
+  EXPECT_EQ(m.runtime.races_seen(), 0u);  // a kernel goes by the right of its own device
+  enqueue(m.runtime.null_stream(1), Machine::set(at, 7));
+  EXPECT_EQ(m.access(at, 1, AccessRight::kReadWrite, 0), Status::kSuccess);
+  EXPECT_EQ(m.runtime.synchronize(m.runtime.null_stream(1)), Status::kSuccess);
+  EXPECT_EQ(m.runtime.races_seen(), 1u);
 }
 
 TEST_F(VirtualRaceTest, ARemapBehindAWaitIsNoRace) {
@@ -393,7 +429,8 @@ TEST_F(VirtualRaceTest, ARightThatStaysAsItWasIsNoChange) {
   enqueue(one, m.add(m.allocate(), at, 1));
   EXPECT_EQ(m.access(at, 1, AccessRight::kRead), Status::kSuccess);
   EXPECT_EQ(m.runtime.synchronize_device(), Status::kSuccess);
-  EXPECT_EQ(m.runtime.races_seen(), 1u);
+  ASSERT_EQ(m.runtime.races_seen(), 1u);
+  EXPECT_FALSE(m.runtime.races().front().a.wrote);  // it wrote elsewhere, and only read here
 }
 
 TEST_F(VirtualRaceTest, MemoryThatWasMappedHereBeforeIsOtherBytes) {
