@@ -66,3 +66,8 @@ function(hgcheck_any_number target)
     target_compile_options(${target} PRIVATE -fno-sanitize=enum)
   endif()
 endfunction()
+
+# Sources that read a program's options: CLI11's templates take twenty seconds to optimise, and run once.
+function(hgcheck_reads_options)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+endfunction()

@@ -8,8 +8,12 @@ option(HGCHECK_PCH "Precompile the headers of the largest targets" OFF)
 set(HGCHECK_STD_HEADERS <algorithm> <array> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
     <unordered_map> <utility> <variant> <vector>)
 
+# A target whose sources are joined to at most two parses its headers no oftener than that.
 function(hgcheck_precompile TARGET)
-  if(HGCHECK_PCH)
+  get_target_property(sources ${TARGET} SOURCES)
+  list(LENGTH sources sources)
+  math(EXPR two_joined "2 * ${HGCHECK_JOINED_AT_ONCE}")
+  if(HGCHECK_PCH AND NOT (HGCHECK_JOIN AND sources GREATER 1 AND sources LESS_EQUAL two_joined))
     target_precompile_headers(${TARGET} PRIVATE ${HGCHECK_STD_HEADERS} ${ARGN})
   endif()
 endfunction()
