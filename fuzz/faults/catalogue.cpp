@@ -46,7 +46,7 @@ std::vector<Fault> layer_faults() {
       runtime_fault("U22", "a memset's setter applies only to memory with a pitch", {kP3}),
       runtime_fault("U23", "the N-th launch executes N times", {kP3}),
       runtime_fault("U24", "a launch prunes edges of the caller's graph", {kP2}),
-      runtime_fault("U25", "a captured free is lost", {kP5, kP6, kP8}),
+      runtime_fault("U25", "a captured free is lost", {kP5, kP6, kP8, kP11}),
       runtime_fault("U26", "a capture goes by the mode of the capture before it", {kP7}),
       runtime_fault("U27", "memory that escapes its captured graph is unmapped when the launch is done", {kP12, kP8}),
       runtime_fault("U28", "an instantiation that fails leaks what it had made", {kP8}),

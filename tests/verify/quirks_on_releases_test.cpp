@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "hip/release_quirks.h"
 #include "releases.h"
 #include "verify/generate/generator.h"
 #include "verify/generate/scenario.h"
 #include "verify/program/state_devices.h"
+#include "verify/subject/fork_server.h"
 #include "verify/subject/installation.h"
 
 namespace verify {
@@ -27,6 +30,18 @@ TEST_P(OnRelease, VariablesOfTheEnvironmentReachTheRuntime) {
   };
   EXPECT_EQ(answer("HIP_VISIBLE_DEVICES=0"), "");
   EXPECT_NE(answer("HIP_VISIBLE_DEVICES=7"), "") << "no device is visible";
+}
+
+TEST_P(OnRelease, ProcessesAreForksButWhereTheRuntimeKeepsAThread) {
+  ReleaseJudge judge(GetParam(), StrategyKind::kPatch);
+  ASSERT_TRUE(judge.ready());
+  std::vector<std::string> command = subject_command("rocm-soft@" + std::string(GetParam())).value();
+  EXPECT_GT(ForkServer::shared(command)->pid(), 0);
+  // Without direct dispatch each stream has a thread of AMD's, which a fork would lack.
+  const Program program = parsed("hgcheck-program 1\nenvironment AMD_DIRECT_DISPATCH=0\nsync device\n");
+  EXPECT_EQ(judge.subject().runner().run(program, {}).observation.harness_error, "");
+  command.insert(command.end(), {"--environment", "AMD_DIRECT_DISPATCH=0"});
+  EXPECT_EQ(ForkServer::shared(command)->pid(), -1) << "it has refused";
 }
 
 TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
