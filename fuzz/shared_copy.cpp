@@ -78,11 +78,17 @@ hip::Status SharedCopy::copy(CampaignMemory& memory) {
   if (error) return cannot("removed", here, error.message());
   if (hip::Status copied = memory.copy_to(here.string()); !copied) return copied;
   fs::copy_file(here, beside, fs::copy_options::overwrite_existing, error);
-  if (error) return cannot("written", beside, error.message());
-  if (!sync(beside)) return cannot("written", beside, "fsync failed");
+  if (error) return cannot_unless_taken(beside, error.message());
+  if (!sync(beside)) return cannot_unless_taken(beside, "fsync failed");
   fs::rename(beside, folder_ / kName, error);
-  if (error) return cannot("written", folder_ / kName, error.message());
+  if (error) return cannot_unless_taken(folder_ / kName, error.message());
   return {};
+}
+
+// A later run that took over meanwhile has removed the file.
+hip::Status SharedCopy::cannot_unless_taken(const fs::path& path, const std::string& why) {
+  hip::Status owned = check_owner();
+  return taken_from_us_ ? owned : hip::Status(cannot("written", path, why));
 }
 
 hip::Status SharedCopy::renew(CampaignMemory& memory) {

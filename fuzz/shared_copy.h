@@ -33,6 +33,7 @@ class SharedCopy {
   static constexpr const char* kName = "campaign.db";
   [[nodiscard]] hip::Status copy(CampaignMemory& memory);
   [[nodiscard]] hip::Status check_owner();
+  [[nodiscard]] hip::Status cannot_unless_taken(const std::filesystem::path& path, const std::string& why);
 
   std::filesystem::path folder_, local_;
   std::string run_;  // names this run among those of the campaign
