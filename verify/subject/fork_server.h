@@ -5,8 +5,8 @@
 // 0.4 s of processor time. A new process is a grandchild whose parent has ended. The caller is a subreaper (prctl(2))
 // at that moment: the new process becomes its child, and it waits for the end of this child like any other's.
 //
-// Only for runtimes that have no thread of their own while they rest (AMD's, on the software gfx942, unless direct
-// dispatch is off): a server with threads refuses.
+// Only for runtimes that have no thread of their own while they rest, as AMD's on the software gfx942: a server with
+// threads refuses.
 //
 // What such a process does not show: failures of the runtime's first calls, and what depends on another layout of
 // addresses, because the forks of one server share the layout. another_layout() ends the server for that.
