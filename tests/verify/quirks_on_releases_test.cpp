@@ -40,7 +40,8 @@ TEST_P(OnRelease, ProcessesAreForksAndWorkWithoutDirectDispatchToo) {
   // Without direct dispatch each stream has a thread of AMD's. Those of the server have ended with their streams.
   const Program program = parsed(
       "hgcheck-program 1\nenvironment AMD_DIRECT_DISPATCH=0\nbuffer b0 64\n"
-      "on s1 memset dst=b0+0 value=7 element=1 width=64\nsync s1\non s0 memset dst=b0+0 value=8 element=1 width=8\n");
+      "stream s1\non s1 memset dst=b0+0 value=7 element=1 width=64\nsync s1\non s0 memset dst=b0+0 value=8 element=1 "
+      "width=8\n");
   const Judgement judgement = judge->judge(program, {});
   EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
   command.insert(command.end(), {"--environment", "AMD_DIRECT_DISPATCH=0"});
