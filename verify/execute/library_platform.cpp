@@ -303,7 +303,8 @@ std::vector<Held> LibraryPlatform::held() {
           {"memory handles", agent_.counters(HGAGENT_MEMORY_HANDLES)}};
 }
 
-// The first memset of a device makes the runtime build its own kernels.
+// The first memset of a device makes the runtime build its own kernels, and the first question for a variable loads the
+// registered code: a program in which that load is refused would leave the variable broken for later ones.
 bool LibraryPlatform::rest() {
   if (agent_.rest == nullptr) return false;
   const hip::Api& api = library_.api;
@@ -318,6 +319,8 @@ bool LibraryPlatform::rest() {
     done = done && api.hipStreamSynchronize(stream) == hipSuccess;
     done = api.hipFree(memory) == hipSuccess && done;
     done = stream != nullptr && api.hipStreamDestroy(stream) == hipSuccess && done;
+    void* variable = nullptr;
+    if (registered_ != nullptr) done = api.hipGetSymbolAddress(&variable, symbol(0)) == hipSuccess && done;
   }
   // Memory handles would be common to all forks.
   return done && agent_.counters(HGAGENT_MEMORY_HANDLES) == 0 && agent_.rest() == 0;
