@@ -77,6 +77,14 @@ class Style(unittest.TestCase):
                  for number, line in enumerate(lines(name), 1) if len(line) > COLUMNS]
         self.held(found, MAX_LONG_PAGE_LINES)
 
+    def test_scripts_of_python_use_only_names_that_they_define(self):
+        scripts = [name for name in FILES if name.endswith(".py") or
+                   ("." not in pathlib.Path(name).name and lines(name)[:1] == ["#!/usr/bin/env python3"])]
+        self.assertIn("tools/masking", scripts)
+        done = subprocess.run(["pyflakes3", *scripts], cwd=ROOT, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
     def test_a_source_is_short_enough_to_read(self):
         found = [f"{name}: {len(lines(name))} lines" for name in FILES if is_source(name)
                  if len(lines(name)) > MAX_SOURCE_LINES]

@@ -14,14 +14,19 @@ PASSED = '<testcase name="A.Passes" status="run"><system-out>fine</system-out></
 
 
 def case(name, output):
-    return f'<testcase name="{name}" status="fail"><failure message="Failed"/><system-out>{output}</system-out></testcase>'
+    return (f'<testcase name="{name}" status="fail"><failure message="Failed"/>'
+            f'<system-out>{output}</system-out></testcase>')
+
+
+def count(path):
+    return subprocess.run([sys.executable, "-B", COUNT_TESTS, path], capture_output=True, text=True, check=False)
 
 
 def counted(*cases):
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
         file.write("<testsuite>" + "".join(cases) + "</testsuite>")
         file.flush()
-        return subprocess.run([sys.executable, "-B", COUNT_TESTS, file.name], capture_output=True, text=True, check=False)
+        return count(file.name)
 
 
 class CountTests(unittest.TestCase):
@@ -62,8 +67,7 @@ class CountTests(unittest.TestCase):
             for text in (None, "<testsuite><testcase"):
                 if text:
                     path.write_text(text)
-                done = subprocess.run([sys.executable, "-B", COUNT_TESTS, path], capture_output=True, text=True,
-                                      check=False)
+                done = count(path)
                 self.assertEqual((done.returncode, done.stdout), (1, "0 passed, 0 failed\n"))
                 self.assertIn("no test", done.stderr)
 
