@@ -202,7 +202,8 @@ Status RemappedBuffers::reserve(State& state, Slot& slot, std::size_t bytes) con
   return {};
 }
 
-// Gives the set its event, and every buffer a range that can be used. New addresses make recording due.
+// Gives the set its event, and every buffer a range that can be used. New addresses make recording due. Ranges that are
+// replaced stay reserved, so that they are not reserved again: 7.2 confuses them with the earlier ones.
 Status RemappedBuffers::prepare(State& state, Set& set) const {
   set.slots.resize(buffers_.size());
   set.addresses.resize(buffers_.size());
@@ -223,7 +224,6 @@ Status RemappedBuffers::prepare(State& state, Set& set) const {
     if (Status reserved = reserve(state, slot, room(state, buffers_[i])); !reserved) return reserved;
     set.addresses[i] = slot.address;
   }
-  options_.errors(give_back_replaced(state));
   return {};
 }
 
@@ -239,19 +239,32 @@ Status RemappedBuffers::give_access(State& state, const Slot& slot) const {
     Status told = call<&Api::hipMemGetAccess>(api_, &flags, &one.location, slot.address);
     if (!told) return told;
     if (flags == hipMemAccessFlagsProtReadWrite) continue;
-    return Error{hipErrorInvalidValue,
-                 "hipMemMap and hipMemSetAccess answered hipSuccess, and device " + std::to_string(one.location.id) +
-                     " has no access; give memory of the stated size, and devices that are there"};
+    return Error{hipErrorInvalidValue, "hipMemMap and hipMemSetAccess answered hipSuccess, and device " +
+                                           std::to_string(one.location.id) +
+                                           " has no access; name devices that can access the memory's device"};
   }
   return {};
 }
 
-// If it fails, nothing is mapped, or the slot is broken.
+bool RemappedBuffers::nothing_is_mapped(const Slot& slot) const {
+  unsigned long long flags = 0;
+  return api_.hipMemGetAccess(&flags, &access_.front().location, slot.address) == hipErrorInvalidValue;
+}
+
+// If it fails, nothing is mapped, or the slot is broken. After a map that was refused with success, 6.4 ends the
+// process when the range is unmapped, and 7.2 gives no access to later mappings there.
 Status RemappedBuffers::map(State& state, Slot& slot, const PhysicalMemory& memory) const {
   Status mapped = call<&Api::hipMemMap>(api_, slot.address, memory.bytes, std::size_t{0}, memory.handle, 0ULL);
   if (!mapped) return mapped;
   slot.memory = memory;
   if (Status access = give_access(state, slot); !access) {
+    if (nothing_is_mapped(slot)) {
+      slot.memory = {};
+      slot.broken = true;
+      return both(std::move(access), Error{hipErrorInvalidValue,
+                                           "hipMemMap answered hipSuccess and mapped nothing; give memory of the size "
+                                           "that hipMemCreate was given"});
+    }
     Status undone = unmap(state, slot);
     slot.broken = !undone;
     return both(std::move(access), undone);

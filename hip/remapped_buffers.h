@@ -26,7 +26,8 @@
 //             hipMemRetainAllocationHandle, or unmaps a part of a mapping or two mappings at once.
 //   failure   is returned, and the next step is right. A step that cannot map its memory puts back what was mapped
 //             before. Where that fails, too, the error says that recording again is due: the set's next step replaces
-//             the addresses in question and calls record().
+//             the addresses in question and calls record(). The former ones stay reserved until clear(), with the
+//             memory that could not be unmapped until clear() or withdraw().
 //   teardown  gives every mapping and range back once, behind the work in flight; a failure is returned, or reported by
 //             the destructor, and is tried again. The destructor waits for work in flight without a limit.
 //
@@ -84,7 +85,7 @@ class RemappedWork {
 struct RemappedBuffersOptions {
   int device = 0;              // of the streams
   std::vector<int> devices{};  // may access the buffers, all different; empty: `device` alone
-  // Of the sizes and addresses, the largest among `devices`.
+  // Sizes and addresses are multiples of this granularity, the largest among the devices.
   hipMemAllocationGranularity_flags granularity = hipMemAllocationGranularityMinimum;
   std::chrono::milliseconds patience{10000};  // a step waits so long for the launch of two steps ago
   ErrorSink errors{};                         // receives errors that cannot be returned, such as the destructor's
@@ -173,6 +174,7 @@ class RemappedBuffers {
   [[nodiscard]] Status prepare(State& state, Set& set) const;
   [[nodiscard]] Status map(State& state, Slot& slot, const PhysicalMemory& memory) const;
   [[nodiscard]] Status unmap(State& state, Slot& slot) const;
+  [[nodiscard]] bool nothing_is_mapped(const Slot& slot) const;
   [[nodiscard]] Status give_access(State& state, const Slot& slot) const;
   [[nodiscard]] Status remap(State& state, Set& set, std::span<const PhysicalMemory> memories) const;
   [[nodiscard]] Status put_back(State& state, Set& set) const;

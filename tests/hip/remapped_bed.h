@@ -1,4 +1,4 @@
-// What the tests of hip::RemappedBuffers share: physical memory that they own, and a graph that adds.
+// For the tests of hip::RemappedBuffers: physical memory that the test owns, and a graph of one node.
 #pragma once
 
 #include <gtest/gtest.h>
