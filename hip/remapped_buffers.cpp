@@ -251,8 +251,8 @@ bool RemappedBuffers::nothing_is_mapped(const Slot& slot) const {
   return api_.hipMemGetAccess(&flags, &access_.front().location, slot.address) == hipErrorInvalidValue;
 }
 
-// If it fails, nothing is mapped, or the slot is broken. After a map that was refused with success, 6.4 ends the
-// process when the range is unmapped, and 7.2 gives no access to later mappings there.
+// If it fails, the slot has the memory that could not be unmapped, none, or is broken. After a map that was refused
+// with success, 6.4 ends the process when the range is unmapped, and 7.2 gives no access to later mappings there.
 Status RemappedBuffers::map(State& state, Slot& slot, const PhysicalMemory& memory) const {
   Status mapped = call<&Api::hipMemMap>(api_, slot.address, memory.bytes, std::size_t{0}, memory.handle, 0ULL);
   if (!mapped) return mapped;
@@ -265,9 +265,7 @@ Status RemappedBuffers::map(State& state, Slot& slot, const PhysicalMemory& memo
                                            "hipMemMap answered hipSuccess and mapped nothing; give memory of the size "
                                            "that hipMemCreate was given"});
     }
-    Status undone = unmap(state, slot);
-    slot.broken = !undone;
-    return both(std::move(access), undone);
+    return both(std::move(access), unmap(state, slot));
   }
   ++state.counts.maps;
   return {};
@@ -442,7 +440,6 @@ Status RemappedBuffers::give_back(State& state, Set& set) const {
   Status all = wait(state, set);
   if (!all && all.error().code == hipErrorNotReady) return all;
   if (!all) all = both(std::move(all), wait_without_limit(set));
-  set.recorded = false;
   for (Slot& slot : set.slots) all = both(std::move(all), give_back(state, slot));
   if (set.done) {
     Status destroyed = set.done->destroy();

@@ -39,8 +39,12 @@ TEST_F(RemappedFailuresTest, AMapThatAnswersSuccessAndMapsNothingIsSeenAndTheAdd
                        unsigned long long flags) {
     return lies-- > 0 ? hipSuccess : InProcess::api().hipMemMap(at, size, offset, memory, flags);
   };
+  static int unmaps;
+  unmaps = 0;
+  table.hipMemUnmap = [](void* at, std::size_t size) { return ++unmaps, InProcess::api().hipMemUnmap(at, size); };
   const hip::Result<hip::RemappedStep> failed = step(memory(0), memory(2));
   ASSERT_FALSE(failed);
+  EXPECT_EQ(unmaps, 1) << "6.4 dies where nothing is mapped";
   EXPECT_NE(failed.error().message.find("recording again is due"), std::string::npos) << failed.error().message;
   lies = 0;
   EXPECT_TRUE(step(memory(0), memory(2)).value().recorded);
@@ -69,6 +73,21 @@ TEST_F(RemappedFailuresTest, WherePuttingBackFailsTooTheNextStepReplacesTheAddre
   EXPECT_EQ(buffers->counts().replaced, 1u);
   EXPECT_HIP(api.hipDeviceSynchronize());
   EXPECT_EQ(memories->number_in(3), 1u);
+  EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(RemappedFailuresTest, ALaunchThatFailsAndRunsAllTheSameIsWaitedForBeforeItsAddressesChange) {
+  add_memories(3);
+  const auto launch = std::exchange(table.hipGraphLaunch, [](hipGraphExec_t exec, hipStream_t stream) {
+    EXPECT_HIP(InProcess::api().hipGraphLaunch(exec, stream));
+    return hipErrorUnknown;
+  });
+  hipStream_t on = create_stream(hipStreamNonBlocking);
+  EXPECT_FALSE(step(memory(0), memory(1), on));
+  table.hipGraphLaunch = launch;
+  for (int n = 0; n < 3; ++n) ASSERT_TRUE(step(memory(0), memory(2), on));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(memories->number_in(1), 1u);
   EXPECT_EQ(races(), 0u);
 }
 
