@@ -56,37 +56,37 @@ class Libs(unittest.TestCase):
         return done.returncode, page, done.stderr
 
     def test_programs_that_pass_are_rows_and_success(self):
-        self.program("test_hipcub_scan", report(One=None, Two=None))
-        self.program("test_hipcub_nothing_to_run", report())
-        self.write(self.programs / "test_hipcub_without_graphs",
+        self.program("test_hipcub_device_scan", report(One=None, Two=None))
+        self.program("test_hipcub_device_nothing_to_run", report())
+        self.write(self.programs / "test_hipcub_device_without_graphs",
                    "#!/bin/sh\necho 'Plain/0.  # TypeParam = P<int,false>'\n")
         status, page, _ = self.run_libs("--suite", "hipcub")
         self.assertEqual(status, 0)
-        self.assertIn("| test_hipcub_scan | 2 | 2 | 0 | 0 | ... |  |", page)
+        self.assertIn("| test_hipcub_device_scan | 2 | 2 | 0 | 0 | ... |  |", page)
         self.assertNotRegex(page, "nothing_to_run|without_graphs")
 
     def test_a_test_that_fails_is_named(self):
-        self.program("test_hipcub_scan", report(One=None, Two="9 instead of 10"), "exit 1")
+        self.program("test_hipcub_device_scan", report(One=None, Two="9 instead of 10"), "exit 1")
         status, page, _ = self.run_libs("--suite", "hipcub")
         self.assertEqual(status, 1)
-        self.assertIn("| test_hipcub_scan | 2 | 1 | 1 | 0 | ... | Graphs.Two |", page)
+        self.assertIn("| test_hipcub_device_scan | 2 | 1 | 1 | 0 | ... | Graphs.Two |", page)
 
     def test_a_program_that_dies_or_hangs_is_no_success(self):
-        self.program("test_hipcub_dies", "", "echo '[       OK ] Graphs.One (5 ms)'; echo 'no GPU here'; exit 3")
-        self.program("test_hipcub_hangs", "", "echo '[       OK ] Graphs.One (5 ms)'; exec sleep 50")
+        self.program("test_hipcub_device_dies", "", "echo '[       OK ] Graphs.One (5 ms)'; echo 'no GPU here'; exit 3")
+        self.program("test_hipcub_device_hangs", "", "echo '[       OK ] Graphs.One (5 ms)'; exec sleep 50")
         status, page, _ = self.run_libs("--suite", "hipcub", "--seconds", "4")
         self.assertEqual(status, 1)
-        self.assertIn("| test_hipcub_dies | ? | 1 | 0 | ? | ... | ended with status 3: no GPU here |", page)
-        self.assertIn("| test_hipcub_hangs | ? | 1 | 0 | ? | ... | did not end in time |", page)
+        self.assertIn("| test_hipcub_device_dies | ? | 1 | 0 | ? | ... | ended with status 3: no GPU here |", page)
+        self.assertIn("| test_hipcub_device_hangs | ? | 1 | 0 | ? | ... | did not end in time |", page)
 
     def test_a_good_list_of_a_program_that_then_dies_is_no_success(self):
-        self.program("test_hipcub_scan", report(One=None), "exit 139")
+        self.program("test_hipcub_device_scan", report(One=None), "exit 139")
         self.assertEqual(self.run_libs("--suite", "hipcub")[0], 1)
 
     def test_a_page_goes_to_its_file(self):
-        self.program("test_hipcub_scan", report(One=None))
+        self.program("test_hipcub_device_scan", report(One=None))
         self.run_libs("--suite", "hipcub", "--page", self.folder / "page.md")
-        self.assertIn("test_hipcub_scan", (self.folder / "page.md").read_text())
+        self.assertIn("test_hipcub_device_scan", (self.folder / "page.md").read_text())
 
     def test_a_missing_capsule_and_missing_programs_have_a_remedy(self):
         status, _, said = self.run_libs("--suite", "hipcub")
