@@ -10,8 +10,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t kDecodedObjects = 256;                  // how many are kept
-constexpr std::size_t kDecodedBytes = std::size_t{64} << 20;  // the size of their files
+constexpr std::size_t kDecodedObjects = 256;                   // how many are kept
+constexpr std::size_t kDecodedBytes = std::size_t{256} << 20;  // the size of their files
 
 u64 hash_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -32,6 +32,7 @@ class DecodedObjects {
     auto loaded = gfx942::Program::load(bytes, 0);
     if (auto* error = std::get_if<gfx942::LoadError>(&loaded)) return *error;
     count_.fetch_add(1, std::memory_order_relaxed);
+    std::get<gfx942::Program>(loaded).drop_bytes();
     auto program = std::make_shared<const gfx942::Program>(std::get<gfx942::Program>(std::move(loaded)));
     if (entries_.size() >= kDecodedObjects || kept_bytes_ + bytes.size() > kDecodedBytes) {
       entries_.clear();
@@ -121,19 +122,21 @@ hsa_status_t Code::load(Executable& executable, u32 agent, std::span<const std::
     heaps_[agent]->release(object.base, object.extent);
     return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
   }
-  object.program = std::make_shared<const gfx942::Program>(std::get<gfx942::Program>(std::move(loaded)));
-  for (const gfx942::LoadedSegment& s : object.program->segments()) {
+  auto& program = std::get<gfx942::Program>(loaded);
+  for (const gfx942::LoadedSegment& s : program.segments()) {
     std::memcpy(pointer_to(s.address), s.bytes.data(), s.bytes.size());
     Range range;
     range.base = s.address;
-    range.size = s.bytes.size();
+    range.size = s.size;
     range.kind = Kind::kCode;
     range.owner = agent;
     range.readers = ~AgentSet{0};
-    // Constants can be written: copies do so, and small copies are kernels. Code is decoded once and must not change.
+    // Constants can be written: copies do so, and small copies are kernels. Code must not change: it is decoded once.
     if (!s.executable) range.writers = ~AgentSet{0};
     map_.insert(range);
   }
+  program.drop_bytes();
+  object.program = std::make_shared<const gfx942::Program>(std::move(program));
   add_symbols(object);
   const hip::sync::LockGuard lock(mutex_);
   for (const gfx942::Kernel& k : object.program->kernels()) kernels_[k.descriptor] = {object.program, &k};

@@ -1,7 +1,7 @@
 // Executables: code objects loaded into an agent's memory, their symbols, and the kernel behind a packet's address.
 //
-// The same code object is disassembled once in the life of the process (found again by its bytes); each load still gets
-// addresses of its own, its own variables and its own copy of the decoded code, which goes away with the executable.
+// Code is decoded when it is first executed, once in the life of the process: all loads of a code object (found again
+// by its bytes) share it. Each load still gets addresses and variables of its own, which go away with the executable.
 // Not supported: symbols that another object defines.
 #pragma once
 

@@ -84,10 +84,10 @@ struct Instruction {
   Handler indexed = nullptr;  // in GPR-index mode: `handler` adds the index and calls this one
   u64 address = 0;
   std::array<Operand, kOperands> op{};
-  i32 offset = 0;          // of a memory access; the first offset of a ds_*2
-  i32 offset1 = 0;         // the second offset of a ds_*2
-  u32 target = kNoTarget;  // of a branch: the index of an instruction
-  u16 simm16 = 0;          // the low half of the first dword
+  i32 offset = 0;                  // of a memory access; the first offset of a ds_*2
+  i32 offset1 = 0;                 // the second offset of a ds_*2
+  mutable u32 target = kNoTarget;  // of a branch: the slot of an instruction, once it is known; atomic (code.h)
+  u16 simm16 = 0;                  // the low half of the first dword
   u8 dwords = 1;
   bool plain = true;  // the whole destination is written, without clamp, omod, SDWA, DPP or op_sel
   bool clamp = false;
@@ -95,8 +95,9 @@ struct Instruction {
   bool device_scope = false;
   bool offset_register = false;  // of a buffer access: each lane has an offset (offen)
   bool index_register = false;   // of a buffer access: each lane has an index (idxen)
-  bool destination_high = false;
-  bool preserve_high = false;
+  bool destination_high : 1 = false;
+  bool preserve_high : 1 = false;
+  bool index_mode : 1 = false;  // decoded for GPR-index mode
   Segment segment = Segment::kGlobal;
   Select destination_select = Select::kDword;
   Unused unused = Unused::kPad;
@@ -106,6 +107,11 @@ struct Instruction {
   u8 neg_hi = 0;
   u8 matrix = kNoMatrix;  // the number of a matrix instruction's form (matrix.h)
   Dpp dpp{};
+
+  // Where a branch leads: to its distance in dwords behind itself.
+  [[nodiscard]] u64 address_of_target() const {
+    return address + 4 * dwords + static_cast<u64>(static_cast<i64>(static_cast<i16>(simm16)) * 4);
+  }
 
   // Matrix instructions have no op_sel and no neg_hi, and keep three other numbers in the same bytes.
   // 2^cbsz blocks share one block of A.

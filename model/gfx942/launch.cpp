@@ -112,7 +112,7 @@ void start_wave(const Dispatch& d, const WorkgroupShape& shape, u32 number, Wave
   // A kernel with preloaded arguments starts with 256 bytes of code for firmware that cannot preload.
   constexpr u64 kPreloadPrologue = 256;
   const u64 entry = d.kernel->entry + (d.kernel->preload_words != 0 ? kPreloadPrologue : 0);
-  w.pc = w.code->index_of(entry);
+  w.pc = w.code->index_of(entry - w.code_base);
   w.current = w.pc;
   set_scalars(d, shape, number, w);
   set_vectors(d, shape, number, w);
@@ -134,7 +134,9 @@ std::string refuse(const Program& program, const Dispatch& d) {
   if (k.wave32) return "a kernel for waves of 32";
   if (k.accum_offset > kVectors / 2) return "accumulation registers start behind the last register";
   const u64 prologue = k.preload_words != 0 ? 256 : 0;
-  if (program.code().index_of(k.entry + prologue) == kNoTarget) return "no instruction starts at the kernel's entry";
+  if (program.code().index_of(k.entry + prologue - program.base()) == kNoTarget) {
+    return "no instruction starts at the kernel's entry";
+  }
   return {};
 }
 

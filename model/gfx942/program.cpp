@@ -90,7 +90,7 @@ std::string load_segments(const Elf& elf, u64 base, std::vector<LoadedSegment>& 
       return "a segment is larger than this interpreter takes";
     }
     total += p.p_memsz;
-    LoadedSegment segment{base + p.p_vaddr, {}, (p.p_flags & PF_W) != 0, executable};
+    LoadedSegment segment{base + p.p_vaddr, p.p_memsz, {}, (p.p_flags & PF_W) != 0, executable};
     segment.bytes.assign(contents.begin(), contents.end());
     segment.bytes.resize(p.p_memsz);
     loaded.push_back(std::move(segment));
@@ -198,7 +198,7 @@ Kernel read_descriptor(std::span<const std::byte> d, u64 address, std::string na
   return k;
 }
 
-// Whether `code` was decoded at address 0 from the same bytes as the code of `segments`, which is loaded at `base`.
+// Whether `code` was made at address 0 of the same bytes as the code of `segments`, which is loaded at `base`.
 bool same_code(const std::vector<LoadedSegment>& segments, u64 base, const Code& code) {
   std::size_t section = 0;
   for (const LoadedSegment& s : segments) {
@@ -207,12 +207,13 @@ bool same_code(const std::vector<LoadedSegment>& segments, u64 base, const Code&
   return true;
 }
 
-std::unique_ptr<const Code> decode_segments(const std::vector<LoadedSegment>& segments) {
-  auto code = std::make_unique<Code>();
+// Null when there is no address space for it.
+std::shared_ptr<const Code> code_of(const std::vector<LoadedSegment>& segments, u64 base) {
+  auto code = std::make_shared<Code>();
   for (const LoadedSegment& s : segments) {
-    if (s.executable) code->add_section(s.address, s.bytes);
+    if (s.executable) code->add_section(s.address - base, s.bytes);
   }
-  code->link();
+  if (!code->reserve()) return nullptr;
   return code;
 }
 
@@ -246,16 +247,22 @@ std::variant<Program, LoadError> Program::load(std::span<const std::byte> bytes,
     }
   }
   if (twin != nullptr && same_code(program.segments_, base, twin->code())) {
-    program.code_ = std::make_unique<const Code>(twin->code().moved(base));
+    program.code_ = twin->code_;
   } else {
-    program.code_ = decode_segments(program.segments_);
+    program.code_ = code_of(program.segments_, base);
   }
+  if (program.code_ == nullptr) return LoadError{"no address space for the decoded code"};
+  program.base_ = base;
   return program;
 }
 
 const Kernel* Program::find_kernel(std::string_view name) const {
   const auto it = std::ranges::find(kernels_, name, &Kernel::name);
   return it == kernels_.end() ? nullptr : &*it;
+}
+
+void Program::drop_bytes() {
+  for (LoadedSegment& s : segments_) std::vector<std::byte>().swap(s.bytes);
 }
 
 std::vector<std::string> Program::unknown_instructions() const {

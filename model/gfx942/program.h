@@ -1,7 +1,7 @@
-// A loaded code object: decoded instructions, and the kernels that they belong to.
+// A loaded code object: its code, and the kernels that it belongs to.
 //
 // load() reads an ELF code object for gfx942 (code object version 4 or later), places its segments at `base`, applies
-// relocations and decodes every executable segment once, through LLVM's disassembler. Execution does not use the text.
+// relocations and keeps the code, which is decoded through LLVM's disassembler when it is first executed (code.h).
 // The caller has to copy the segments into memory: a kernel reads its constants and writes its variables there.
 //
 // An instruction that the table does not have, or that the disassembler refuses, is kept and ends the launch when it is
@@ -55,6 +55,7 @@ struct Kernel {
 // Bytes that the caller puts at `address` before a kernel runs; relocations are applied.
 struct LoadedSegment {
   u64 address = 0;
+  std::size_t size = 0;
   std::vector<std::byte> bytes;
   bool writable = false;
   bool executable = false;
@@ -76,7 +77,7 @@ class Code;
 class Program {
  public:
   // `base` is the address at which address 0 of the code object is placed; a multiple of 4096. `twin` is a load of the
-  // same code object with base 0: its decoded instructions are copied (if the code really is the same).
+  // same code object with base 0: its code is shared (if it really is the same).
   [[nodiscard]] static std::variant<Program, LoadError> load(std::span<const std::byte> elf, u64 base,
                                                              const Program* twin = nullptr);
 
@@ -90,11 +91,15 @@ class Program {
   [[nodiscard]] const Kernel* kernel_at(u64 descriptor) const;
   [[nodiscard]] std::span<const Variable> variables() const { return variables_; }
   [[nodiscard]] std::span<const LoadedSegment> segments() const { return segments_; }
+  // Frees the bytes of the segments, once they are copied. Their addresses and sizes (in segments()) stay.
+  void drop_bytes();
   // The bytes of address space that the segments span, from `base`.
   [[nodiscard]] u64 extent() const { return extent_; }
   // The texts of the unknown instructions, each once, in order. A launch that reaches one of them ends there.
   [[nodiscard]] std::vector<std::string> unknown_instructions() const;
+  // At addresses of a load at 0.
   [[nodiscard]] const Code& code() const { return *code_; }
+  [[nodiscard]] u64 base() const { return base_; }
 
  private:
   Program();
@@ -102,8 +107,9 @@ class Program {
   std::vector<Kernel> kernels_;
   std::vector<Variable> variables_;
   std::vector<LoadedSegment> segments_;
+  u64 base_ = 0;
   u64 extent_ = 0;
-  std::unique_ptr<const Code> code_;
+  std::shared_ptr<const Code> code_;
 };
 
 }  // namespace gfx942

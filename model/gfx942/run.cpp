@@ -109,6 +109,7 @@ class Launch::State {
       std::unique_ptr<Wave> wave = take_wave();
       wave->memory = &memory_;
       wave->code = &program_.code();
+      wave->code_base = program_.base();
       wave->clock = &clock_;
       wave->lds = {reinterpret_cast<std::byte*>(group->lds.data()), bytes};
       start_wave(dispatch_, group->shape, number, *wave);
@@ -186,8 +187,8 @@ class Launch::State {
     f.kind = w.fault.kind;
     f.kernel = dispatch_.kernel->name;
     f.instruction = program_.code().text_of(in);
-    f.pc = in.address;
-    f.offset = in.address - dispatch_.kernel->entry;
+    f.pc = program_.base() + in.address;
+    f.offset = f.pc - dispatch_.kernel->entry;
     f.workgroup = group.shape.id;
     f.lane = w.fault.lane;
     f.address = w.fault.address;

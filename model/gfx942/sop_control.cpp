@@ -21,32 +21,35 @@ void jump(Wave& w, u32 index, u64 address) {
   w.pc = index;
 }
 
-u64 target_address(const Instruction& in) {
-  return in.address + 4 * in.dwords + static_cast<u64>(static_cast<i64>(static_cast<i16>(in.simm16)) * 4);
+void jump_to(Wave& w, u64 address) {
+  jump(w, w.code->index_of(address - w.code_base), address);
+}
+
+u64 address_behind(const Wave& w, const Instruction& in) {
+  return w.code_base + in.address + 4 * in.dwords;
 }
 
 void run_branch(Wave& w, const Instruction& in) {
-  jump(w, in.target, target_address(in));
+  jump(w, w.code->target_of(in), w.code_base + in.address_of_target());
 }
 template <auto Condition>
 void run_branch_if(Wave& w, const Instruction& in) {
   if (Condition(w)) run_branch(w, in);
 }
 void run_call(Wave& w, const Instruction& in) {
-  set_scalar64(w, in.op[0], in.address + 4 * in.dwords);
+  set_scalar64(w, in.op[0], address_behind(w, in));
   run_branch(w, in);
 }
 void run_getpc(Wave& w, const Instruction& in) {
-  set_scalar64(w, in.op[0], in.address + 4 * in.dwords);
+  set_scalar64(w, in.op[0], address_behind(w, in));
 }
 void run_setpc(Wave& w, const Instruction& in) {
-  const u64 address = scalar64(w, in.op[0]);
-  jump(w, w.code->index_of(address), address);
+  jump_to(w, scalar64(w, in.op[0]));
 }
 void run_swappc(Wave& w, const Instruction& in) {
   const u64 address = scalar64(w, in.op[1]);
-  set_scalar64(w, in.op[0], in.address + 4 * in.dwords);
-  jump(w, w.code->index_of(address), address);
+  set_scalar64(w, in.op[0], address_behind(w, in));
+  jump_to(w, address);
 }
 
 void run_nothing(Wave& /*w*/, const Instruction& /*in*/) {}

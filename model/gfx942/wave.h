@@ -58,8 +58,8 @@ struct Wave {
   bool scc = false;
   WaveState state = WaveState::kReady;
   Mode mode;
-  u32 pc = 0;       // index of the next instruction
-  u32 current = 0;  // index of the instruction being executed
+  u32 pc = 0;       // slot of the next instruction
+  u32 current = 0;  // slot of the instruction being executed
   u32 accum_offset = 0;
   u32 gpr_index = 0;  // s_set_gpr_idx: the mode bits in [15:12], the index in [7:0]; 0 when off
   std::vector<Row> vgpr;
@@ -68,8 +68,9 @@ struct Wave {
   std::span<std::byte> lds;
   Memory* memory = nullptr;
   const Code* code = nullptr;
-  const u64* clock = nullptr;  // instructions executed by the launch
-  u32 group = 0;               // the slot of its workgroup
+  u64 code_base = 0;     // added to the addresses of instructions
+  u64* clock = nullptr;  // instructions executed by the launch
+  u32 group = 0;         // the slot of its workgroup
   WaveFault fault;
 
   [[nodiscard]] u64 exec() const { return pair(kExec); }

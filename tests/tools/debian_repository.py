@@ -35,6 +35,24 @@ CUDA = {
                         ["usr/include/cuda.h", "usr/include/cuda_runtime_api.h", f"{LIBRARIES}/libcublas_static.a"]),
 }
 
+# ROCm's libraries and their tests, as {suite: packages}. sid has a package of another version as well.
+LIBS = {
+    "experimental": {
+        "libamdhip64-7": ("7.2.4-1", "libc6", [f"{LIBRARIES}/libamdhip64.so.7"]),
+        "libhsa-runtime64-1": ("7.2.4-1", "", [f"{LIBRARIES}/libhsa-runtime64.so.1"]),
+        "librccl1": ("7.2.4-1", "libroctx64-4, librocm-smi64-7", [f"{LIBRARIES}/librccl.so.1"]),
+        "librocblas5": ("7.2.4-1", "", [f"{LIBRARIES}/librocblas.so.5"]),
+        "librocrand1": ("7.2.4-1", "", [f"{LIBRARIES}/librocrand.so.1"]),
+        **{name: ("7.2.4-1", "", []) for name in (
+            "libamd-comgr3", "libhiprtc7", "libhiprtc-builtins7", "librccl1-tests", "libroctx64-4", "librocm-smi64-7",
+            "librocblas5-tests", "librocrand1-tests", "libhipcub-tests", "librocprim-tests")},
+    },
+    "sid": {
+        "libc6": ("2.43-7", "", [f"{LIBRARIES}/ld-linux-x86-64.so.2"]),
+        "librccl1": ("6.4.3-1", "", []),
+    },
+}
+
 
 def without(packages, name):
     return {key: value for key, value in packages.items() if key != name}

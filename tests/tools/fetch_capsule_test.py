@@ -8,7 +8,7 @@ import shutil
 import time
 import unittest
 
-from debian_repository import CUDA, HEADERS_7_2, LIBRARIES, RELEASE_6_4, Sandbox, without
+from debian_repository import CUDA, HEADERS_7_2, LIBRARIES, LIBS, RELEASE_6_4, Sandbox, without
 
 NOBODY_LISTENS = "http://127.0.0.1:9/debian"
 
@@ -58,6 +58,24 @@ class FetchCapsule(unittest.TestCase):
         folder = self.sandbox.capsule / "7.2-headers"
         self.assertEqual((folder / "VERSION").read_text(), "libamdhip64-dev 7.2.4-1\n")
         self.assertTrue((folder / "include" / "hip" / "hip_runtime_api.h").exists())
+
+    def test_the_libraries_come_with_a_runtime_and_a_way_in(self):
+        for suite, packages in LIBS.items():
+            self.sandbox.publish(suite, packages)
+        self.assertIn("ROCm's libraries: libamdhip64-7 7.2.4-1", self.succeeds("libs"))
+        folder = self.sandbox.capsule / "libs"
+        self.assertIn("librccl1 7.2.4-1\n", (folder / "VERSION").read_text())
+        self.assertTrue((folder / LIBRARIES / "librccl.so.1").exists())
+        self.assertTrue(os.access(folder / "bin" / "run", os.X_OK))
+
+    def test_the_libraries_are_fetched_only_when_they_are_named(self):
+        self.sandbox.run()
+        self.assertEqual([file for file in self.sandbox.capsule.iterdir() if "libs" in file.name], [])
+
+    def test_packages_of_the_libraries_without_a_library_are_refused(self):
+        self.sandbox.publish("sid", LIBS["sid"])
+        self.sandbox.publish("experimental", {**LIBS["experimental"], "librocblas5": ("7.2.4-2", "", [])})
+        self.fails("do not hold usr/lib/x86_64-linux-gnu/librocblas.so.5", arguments=("libs",))
 
     def test_headers_of_cuda_are_kept_without_its_libraries(self):
         self.sandbox.publish("sid", CUDA, component="non-free")
