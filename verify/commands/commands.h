@@ -16,6 +16,7 @@
 #include "verify/commands/streams/streams.h"
 #include "verify/commands/systems/systems.h"
 #include "verify/commands/user_objects/user_objects.h"
+#include "verify/commands/virtual_memory/virtual_memory.h"
 
 namespace verify {
 
@@ -31,9 +32,9 @@ struct JoinCommands<CommandList<First...>, CommandList<Second...>, Rest...>
 
 // A template of the lists of all families, in their order in Command.
 template <template <class... Families> class Of>
-using ForFamilies =
-    Of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands, CapturesCommands,
-       StreamMemoryCommands, ModulesCommands, DevicesCommands, UserObjectsCommands, FailuresCommands, SystemsCommands>;
+using ForFamilies = Of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands,
+                       CapturesCommands, StreamMemoryCommands, VirtualMemoryCommands, ModulesCommands, DevicesCommands,
+                       UserObjectsCommands, FailuresCommands, SystemsCommands>;
 
 using Command = ForFamilies<JoinCommands>::Variant;
 

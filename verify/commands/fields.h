@@ -396,7 +396,8 @@ enum class Topic : std::uint8_t {
 struct Drawn {
   bool by_fields;
   Topic topic;
-  unsigned weight;  // among the commands of the topic
+  unsigned weight;   // among the commands of the topic
+  bool ever = true;  // some generator draws the command
 };
 // The command is drawn from its fields: names of existing objects, values in their range.
 consteval Drawn drawn(Topic topic, unsigned weight) {
@@ -405,6 +406,9 @@ consteval Drawn drawn(Topic topic, unsigned weight) {
 // verify/generate has a function that draws the command, because most of the values that its fields may take are no use
 // or are not valid.
 inline constexpr Drawn kDrawnByHand = {false, Topic::kBytes, 0};
+// No generator draws the command: only programs that a person wrote have it, and it is no feature of generated
+// programs.
+inline constexpr Drawn kNotDrawn = {false, Topic::kBytes, 0, false};
 
 // Whether a release is known to do the command wrongly, and if so, who describes the command as events for the triggers
 // of findings (verify/quirks/event.h): its fields, or describe_events() in verify/commands/<family>/describe.cpp, which

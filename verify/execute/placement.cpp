@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "verify/execute/devices.h"
+#include "verify/program/names.h"
 #include "verify/program/state_devices.h"
 
 namespace verify {
@@ -29,12 +30,10 @@ hip::Status status_of(hipError_t code, const char* what) {
 Id highest_buffer(const Program& program) {
   Id highest = 0;
   for (const Step& step : program.steps) {
-    if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) highest = std::max(highest, buffer->buffer);
-    if (const auto* buffer = std::get_if<MallocAsync>(&step.command)) highest = std::max(highest, buffer->buffer);
-    if (const auto* buffer = std::get_if<Malloc>(&step.command)) highest = std::max(highest, buffer->buffer);
-    const auto* node = std::get_if<AddNode>(&step.command);
-    const auto* memory = node == nullptr ? nullptr : std::get_if<MemoryAllocParams>(&node->params);
-    if (memory != nullptr) highest = std::max(highest, memory->buffer);
+    Command command = step.command;
+    for_each_name(command, [&highest](char letter, const Id& id, bool is_made) {
+      if (letter == 'b' && is_made) highest = std::max(highest, id);
+    });
   }
   return highest;
 }
@@ -285,8 +284,16 @@ void BufferMemory::module_gone(Id module) {
   for (Place& place : places_) place.alive = place.alive && place.module != module;
 }
 
-void BufferMemory::show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address) {
+hip::Result<hip::DeviceAddress> BufferMemory::place_range(const std::function<hip::Status(void** range)>& reserve) {
+  if (!next_range_) next_range_ = place_as_scripted();  // else a call that failed has left it to the next one
+  void* range = nullptr;
+  if (hip::Status status = reserve(&range); !status) return status.error();
+  return note_in_script(range, *std::exchange(next_range_, {}));
+}
+
+void BufferMemory::show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address, Id device) {
   places_[buffer].bytes = bytes;
+  places_[buffer].kind.device = device;
   addresses_[buffer] = frozen_[buffer] = address;
 }
 

@@ -7,6 +7,7 @@
 // use the plain table and are no part of the test. They wait first for all work of the devices.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -79,8 +80,10 @@ class BufferMemory {
   [[nodiscard]] std::size_t size() const { return places_.size(); }
   // The pointer by which HIP's functions name the variable; null where the buffer is no variable.
   [[nodiscard]] const void* symbol(Id buffer) const { return places_[buffer].symbol; }
-  // Notes memory that a graph or a stream allocated: it is not owned here, but read and named at `address`.
-  void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address);
+  // Notes memory that is not owned here, but read and named at `address`: of a graph or a stream, or a view.
+  void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address, Id device = 0);
+  // Calls `reserve`, which reserves a range of addresses, and notes the range in the script like an allocation.
+  hip::Result<hip::DeviceAddress> place_range(const std::function<hip::Status(void** range)>& reserve);
 
  private:
   using Kind = KeptMemory::Kind;
@@ -123,7 +126,8 @@ class BufferMemory {
   AddressScript script_;
   std::size_t script_next_ = 0;
   bool replaying_ = false;
-  bool freed_some_ = false;  // then the runtime may give freed memory again, so it places buffers
+  std::optional<hip::DeviceAddress> next_range_;  // chosen for a range that is not reserved yet
+  bool freed_some_ = false;                       // then the runtime may give freed memory again, so it places buffers
   Id devices_ = 1;
   std::map<Kind, std::uint64_t> arena_bytes_;
   std::map<Kind, Arena> arenas_;

@@ -28,6 +28,7 @@ extern template void export_family(StreamsCommands, Exporter&, const Command&);
 extern template void export_family(EventsCommands, Exporter&, const Command&);
 extern template void export_family(CapturesCommands, Exporter&, const Command&);
 extern template void export_family(StreamMemoryCommands, Exporter&, const Command&);
+extern template void export_family(VirtualMemoryCommands, Exporter&, const Command&);
 extern template void export_family(ModulesCommands, Exporter&, const Command&);
 extern template void export_family(DevicesCommands, Exporter&, const Command&);
 extern template void export_family(UserObjectsCommands, Exporter&, const Command&);

@@ -236,6 +236,10 @@ std::vector<Id> live_objects(const State& state, char letter) {
       return alive(state.pools());
     case 'm':
       return state.live_modules();
+    case 'r':
+      return alive(state.ranges());
+    case 'h':
+      return alive(state.memories());
     default: {
       assert(letter == 'u');
       std::vector<Id> ids;

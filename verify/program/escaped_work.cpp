@@ -99,7 +99,7 @@ class Escapes {
   static std::set<std::string> shared(const std::vector<ByteRange>& work, const std::vector<ByteRange>& graph) {
     std::set<std::string> buffers;
     for (const ByteRange& range : work) {
-      if (conflict({range}, graph)) buffers.insert(fmt::format("b{}", range.buffer));
+      if (range.buffer != kAnyView && conflict({range}, graph)) buffers.insert(fmt::format("b{}", range.buffer));
     }
     return buffers;
   }

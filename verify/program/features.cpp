@@ -128,7 +128,8 @@ std::vector<std::string> make_names() {
     if (known.emplace(name).second) names.emplace_back(name);
   };
   for_each_declared([&]<class C>(std::type_identity<C>) {
-    name_words(C::spec().words, [&](std::string_view word) { add(fmt::format("command {}", word)); });
+    if constexpr (C::spec().drawn.ever)
+      name_words(C::spec().words, [&](std::string_view word) { add(fmt::format("command {}", word)); });
   });
   for (std::size_t i = 0; i < kSystemVerbs; ++i) {
     add(fmt::format("command {}", describe(static_cast<SystemVerb>(i)).words));
@@ -151,12 +152,16 @@ class Counter {
       if (step.in.rounds >= kManyRounds) add_("block of many rounds");
     }
     const bool adds_node = std::holds_alternative<AddNode>(step.command);
-    add_(fmt::format("{} {}", adds_node ? "node" : "command", command_word(step.command)));
+    bool ever = true;
     std::visit(
-        [this]<class C>(const C& c) {
-          if constexpr (kIsDeclared<C>) for_each_field<C>(FieldFeatures<C>{&c, add_});
+        [this, &ever]<class C>(const C& c) {
+          if constexpr (kIsDeclared<C>) {
+            ever = C::spec().drawn.ever;
+            for_each_field<C>(FieldFeatures<C>{&c, add_});
+          }
         },
         step.command);
+    if (ever) add_(fmt::format("{} {}", adds_node ? "node" : "command", command_word(step.command)));
     nodes(step.command);
     buffers(step.command);
     graphs(step.command);
@@ -195,13 +200,14 @@ class Counter {
     buffer_devices_[id] = device;
   }
   void buffers(const Command& command) {
-    if (const auto* declared = std::get_if<DeclareBuffer>(&command)) {
-      buffer(declared->buffer, declared->bytes, declared->device);
-    } else if (const auto* memory = std::get_if<MallocAsync>(&command)) {
-      buffer(memory->buffer, memory->bytes, 0);
-    } else if (const auto* plain = std::get_if<Malloc>(&command)) {
-      buffer(plain->buffer, plain->bytes, 0);
-    } else if (const auto* move = std::get_if<MoveBuffers>(&command)) {
+    std::visit(
+        [this]<class C>(const C& c) {
+          Id device = 0;
+          if constexpr (requires { c.device; }) device = c.device;
+          if constexpr (requires { c.buffer, c.bytes; }) buffer(c.buffer, c.bytes, device);
+        },
+        command);
+    if (const auto* move = std::get_if<MoveBuffers>(&command)) {
       moves(*move);
     } else if (std::holds_alternative<DestroyPool>(command)) {
       add_("destroy a pool");

@@ -9,6 +9,7 @@
 
 #include "verify/language/foreign_kernels.h"
 #include "verify/language/node_params.h"
+#include "verify/program/virtual_state.h"
 
 namespace verify {
 
@@ -40,12 +41,13 @@ struct BufferState {
   std::optional<Id> freed_on = {};  // the stream that was told to free it
   // Streams that ROCm/clr treats as ordered behind the free on `freed_on` (MemoryTimestamp::AddSafeStream).
   std::set<Id> given_again_on = {};
+  std::optional<ViewPlace> view = {};  // a part of a reserved range
   // A variable stays in its place until its module is unloaded.
   [[nodiscard]] bool is_variable() const { return symbol || variable; }
   // The runtime chooses its address.
-  [[nodiscard]] bool runtime_places() const { return graph || of_stream; }
+  [[nodiscard]] bool runtime_places() const { return graph || of_stream || view; }
   // It comes from a pool of the runtime, as memory of graphs and of streams does.
-  [[nodiscard]] bool of_pool() const { return runtime_places() && !plain; }
+  [[nodiscard]] bool of_pool() const { return (graph || of_stream) && !plain; }
   // A stream or `malloc` allocated it, and no graph.
   [[nodiscard]] bool of_stream_alone() const { return of_stream && !graph && !capture; }
   // Whether commands that need allocated memory may name this buffer.
@@ -70,6 +72,7 @@ struct MemoryState {
 
   std::map<Id, BufferState> buffers;
   std::map<Id, PoolState> pools;
+  VirtualState mapped;
   std::optional<Id> pool_in_use;   // the pool of hipMallocAsync; none: the device's default pool
   bool runtime_allocates = false;  // some graph has memory nodes, or some stream or `malloc` allocates
   // The bytes that `device_memory` left free; none: no request is too large.

@@ -67,6 +67,10 @@ Id& NextNames::of(char letter) {
       return pool;
     case 'm':
       return module;
+    case 'r':
+      return range;
+    case 'h':
+      return memory;
     default:
       assert(letter == 'u');
       return object;

@@ -13,7 +13,8 @@ void for_each_name(Command& command, const VisitName& visit);
 
 // The numbers that the next objects of a program get, a counter for each letter.
 struct NextNames {
-  Id buffer = 0, graph = 0, exec = 0, stream = 1, event = 0, pool = 0, object = 0, module = 0;  // s0 is the null stream
+  Id buffer = 0, graph = 0, exec = 0, stream = 1, event = 0, pool = 0, object = 0, module = 0, range = 0,
+     memory = 0;  // s0 is the null stream
 
   [[nodiscard]] Id& of(char letter);
   // Moves every counter past the objects that `command` makes.

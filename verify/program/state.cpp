@@ -393,6 +393,10 @@ std::vector<ByteRange> State::ranges_of(const NodeParams& params, std::uint32_t 
   if (const auto* child = std::get_if<ChildParams>(&params)) return graphs().at(child->graph).ranges();
   std::vector<ByteRange> ranges;
   append_ranges(params, fan, ranges);
+  for (std::size_t i = 0, named = ranges.size(); i < named && !parts_.memory.mapped.ranges.empty(); ++i) {
+    const BufferState* touched = buffer(ranges[i].buffer);
+    if (touched != nullptr && touched->view) ranges.push_back({kAnyView, 0, kToTheEnd, ranges[i].write});
+  }
   return ranges;
 }
 
@@ -418,7 +422,7 @@ Reason State::unreachable(const KernelParams& kernel) const {
   Reason reason;
   for_each_ref(kernel, [&](const BufferRef& ref) {
     const BufferState& buffer = buffers().at(ref.buffer);
-    if (buffer.memory != MemoryKind::kDevice || buffer.device == kernel.device) return;
+    if (buffer.memory != MemoryKind::kDevice || buffer.device == kernel.device || buffer.view) return;
     const bool granted = (buffer.access >> kernel.device & 1) != 0;
     if (!reason && !granted && !peer_enabled(kernel.device, buffer.device))
       reason = fmt::format("device {} has no access to b{} of device {}", kernel.device, ref.buffer, buffer.device);
@@ -428,6 +432,7 @@ Reason State::unreachable(const KernelParams& kernel) const {
 
 Reason State::unreachable(const GraphState& graph) const {
   for (const NodeState& node : graph.nodes) {
+    if (Reason reason = views_out_of_reach(node.params)) return reason;
     const auto* kernel = std::get_if<KernelParams>(&node.params);
     if (kernel != nullptr) {
       if (Reason reason = unreachable(*kernel)) return reason;

@@ -88,6 +88,17 @@ class State {
   [[nodiscard]] Reason missing_stream(Id id) const;
   [[nodiscard]] Reason missing_event(Id id) const;
   [[nodiscard]] Reason missing_module(Id id) const;
+  // Why a view of a reserved range may not be named here, or nothing: no memory is mapped at a page of it. Nothing for
+  // a buffer that is no view.
+  [[nodiscard]] Reason unmapped(Id buffer) const;
+  // The same for the views that a graph names, children included.
+  [[nodiscard]] Reason unmapped(const GraphState& graph) const;
+  // Why a device may not read (or write) the view here, or nothing.
+  [[nodiscard]] Reason without_right(Id buffer, Id device, bool write) const;
+  // Why work with these parameters may not touch its views here, or nothing.
+  [[nodiscard]] Reason views_out_of_reach(const NodeParams& params) const;
+  // Whether work that nothing has waited for touches a view of these pages.
+  [[nodiscard]] bool range_in_use(Id range, std::uint32_t page, std::uint32_t pages) const;
   // Why the nodes of `exec` cannot be named, or nothing: its origin, the graph with their handles, was destroyed.
   [[nodiscard]] Reason missing_origin(Id exec) const;
 
@@ -151,6 +162,8 @@ class State {
   [[nodiscard]] const std::map<Id, GraphState>& graphs() const { return parts_.graphs.graphs; }
   [[nodiscard]] const std::map<Id, ExecState>& execs() const { return parts_.graphs.execs; }
   [[nodiscard]] const std::map<Id, std::uint32_t>& user_objects() const { return parts_.graphs.objects; }
+  [[nodiscard]] const std::map<Id, RangeState>& ranges() const { return parts_.memory.mapped.ranges; }
+  [[nodiscard]] const std::map<Id, PhysicalState>& memories() const { return parts_.memory.mapped.memories; }
   [[nodiscard]] const std::map<Id, PoolState>& pools() const { return parts_.memory.pools; }
   // The pool that hipMallocAsync takes from; none: the device's default pool.
   [[nodiscard]] std::optional<Id> pool_in_use() const { return parts_.memory.pool_in_use; }

@@ -168,14 +168,16 @@ Reason ThreadRules::use(const State& state, const std::vector<ByteRange>& ranges
 Reason ThreadRules::use(const State& state, Name name, bool write) {
   const auto [letter, id] = name;
   if (letter == 'u') return "user objects may not be used in a thread";
+  if (letter == 'r' || letter == 'h') return "virtual memory stays as it is in a thread";
   if (letter == 'p' && is_of_device(state, id)) return "the device's pool may not be named in a thread";
   if (letter == 's' && (id == kNullStream || state.per_thread(id)))
     return fmt::format("s{} may not be used in a thread", id);
   Use& use = uses_[name];
   use.threads |= 1U << in_.thread;
   use.write = use.write || write;
-  if (use.write && use.threads != 1U << in_.thread)
-    return fmt::format("another thread of the block uses {}{}, too", letter, id);
+  const bool beside = use.write && use.threads != 1U << in_.thread;
+  if (beside && letter == 'b' && id == kAnyView) return "another thread of the block uses views of mapped memory, too";
+  if (beside) return fmt::format("another thread of the block uses {}{}, too", letter, id);
   return {};
 }
 

@@ -139,6 +139,7 @@ class TearDown {
     keep(run_.stream_memory.give_back());
     graphs();
     streams();
+    keep(run_.mapped_memory.give_back());
     keep(run_.memory.release_everything());
     // Waits for work that nothing waited for, and that loses its memory here: a fault of it belongs to this program and
     // not to the next one.

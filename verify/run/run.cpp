@@ -37,6 +37,7 @@ Run::Run(const Environment& environment, const Program& program, const AddressSc
       system_parts(environment.systems),
       graph_memory(context, memory),
       stream_memory(context, memory),
+      mapped_memory(context, memory, platform),
       user_objects(context),
       records(*this),
       captures(*this, program) {}

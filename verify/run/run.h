@@ -24,6 +24,7 @@
 #include "verify/properties/detectors.h"
 #include "verify/run/captures.h"
 #include "verify/run/graph_memory.h"
+#include "verify/run/mapped_memory.h"
 #include "verify/run/node_records.h"
 #include "verify/run/stream_memory.h"
 #include "verify/run/user_objects.h"
@@ -109,6 +110,7 @@ struct Run {
 
   GraphMemory graph_memory;
   StreamMemory stream_memory;
+  MappedMemory mapped_memory;
   UserObjects user_objects;
   NodeRecords records;
   Captures captures;

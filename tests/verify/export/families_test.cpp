@@ -29,6 +29,7 @@ const std::string kGraph = kBuffer +
 const std::string kExec = kGraph + "instantiate e0 g0\n";
 const std::string kEvents =
     "stream s1\nevent v0 timing\nevent v1 timing\nrecord v0 s1\nrecord v1 s1\nsync v0\nsync v1\n";
+const std::string kMapping = "reserve r0 2\nphysical h0 1\nmap r0 1 h0\n";
 const std::string kCapture = kBuffer + "stream s1\ncapture s1\non s1 memset dst=b0+0 value=1 width=4\n";
 
 std::vector<Sample> samples() {
@@ -90,6 +91,16 @@ std::vector<Sample> samples() {
       {"stream s1\nmalloc_async b5 64 s1\nfree_async b5 s1\n", "hipFreeAsync(b5, s1)"},
       {"malloc b5 64\n", "hipMalloc(reinterpret_cast<void**>(&b5), 64)"},
       {"malloc b5 64\nfree b5\n", "hipFree(b5)"},
+      {"reserve r0 2\n", "hipMemAddressReserve(reinterpret_cast<void**>(&r0), 8192, 0, nullptr, 0)"},
+      {"reserve r0 2\nunreserve r0\n", "hipMemAddressFree(r0, 8192)"},
+      {"physical h0 1\n", "hipMemCreate(&h0, 4096, &properties"},
+      {"physical h0 1\n", ", 4096, 0, 1000003);"},
+      {"physical h0 1\nrelease h0\n", "hipMemRelease(h0)"},
+      {kMapping, "hipMemMap(r0 + 4096, 4096, 0, h0, 0)"},
+      {kMapping + "unmap r0 1\n", "hipMemUnmap(r0 + 4096, 4096)"},
+      {kMapping + "access r0 1 read device=1\n", "hipMemSetAccess(r0 + 4096, 4096, &access"},
+      {kMapping + "access r0 1 read\n", "hipMemGetAccess(&flags", "read", "none"},
+      {kMapping + "view b1 r0 1 64\n", "b1 = r0 + 4096;"},
       {"graph_memory used\n", "hipDeviceGetGraphMemAttribute(0, "},
       {"graph_memory trim\n", "hipDeviceGraphMemTrim(0)"},
       {"pool p0\n", "hipMemPoolCreate(&p0, "},

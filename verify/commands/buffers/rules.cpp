@@ -130,6 +130,7 @@ template <>
 Reason check(const State& state, const Read& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
   if (Reason reason = not_there(state, c.buffer)) return reason;
+  if (Reason reason = state.without_right(c.buffer, state.buffer(c.buffer)->device, false)) return reason;
   return holds_anything(state, c.buffer);
 }
 
@@ -149,6 +150,7 @@ Reason check(const State& state, const Write& c) {
   const std::uint64_t bytes = state.buffer(c.buffer)->bytes;
   if (c.offset > bytes || c.data.size() > bytes - c.offset) return fmt::format("b{} has {} bytes", c.buffer, bytes);
   if (graph_memory(state, c.buffer) != nullptr) return fmt::format("b{} is written by nodes and streams", c.buffer);
+  if (Reason reason = state.without_right(c.buffer, state.buffer(c.buffer)->device, true)) return reason;
   return c.data.empty() ? Reason() : holds_anything(state, c.buffer);
 }
 
@@ -168,6 +170,9 @@ template <>
 Reason check(const State& state, const Free& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
   if (state.buffer(c.buffer)->is_variable()) return fmt::format("b{} is a variable, which stays", c.buffer);
+  if (state.buffer(c.buffer)->view)
+    return fmt::format("b{} is a view of r{}: unmap what is mapped there", c.buffer,
+                       state.buffer(c.buffer)->view->range);
   return not_there(state, c.buffer);
 }
 

@@ -32,6 +32,7 @@ Reason check(const State& state, const Instantiate& c) {
   if (state.exec(c.exec) != nullptr) return fmt::format("e{} was instantiated already", c.exec);
   const GraphState& graph = *state.graph(c.graph);
   if (!state.current(graph)) return fmt::format("g{} has buffers at old addresses: patch it first", c.graph);
+  if (Reason reason = state.unmapped(graph)) return reason;
   if (Reason reason = flaw_of_flags(c)) return reason;
   if (!graph.has_memory) return {};
   for (const auto& [id, exec] : state.execs()) {
@@ -114,6 +115,7 @@ Reason check(const State& state, const Launch& c) {
   if (Reason reason = state.missing_exec(c.exec)) return reason;
   if (Reason reason = state.missing_stream(c.stream)) return reason;
   if (Reason reason = old_address(state, c.exec)) return reason;
+  if (Reason reason = state.unmapped(state.exec(c.exec)->graph)) return reason;
   if (Reason reason = check_captured_launch(state, c)) return reason;
   const GraphState& graph = state.exec(c.exec)->graph;
   if (graph.has_memory && !state.captures().empty()) return kMemoryInCapture;
@@ -250,6 +252,7 @@ Reason check(const State& state, const Update& c) {
   if (Reason reason = state.missing_graph(c.graph)) return reason;
   const GraphState &graph = *state.graph(c.graph), &exec = state.exec(c.exec)->graph;
   if (!state.current(graph)) return fmt::format("g{} has buffers at old addresses: patch it first", c.graph);
+  if (Reason reason = state.unmapped(graph)) return reason;
   if (Reason reason = holds_objects(exec)) return reason;
   if (Reason reason = holds_objects(graph)) return reason;
   if (graph.cyclic) return fmt::format("g{} has a circle of dependencies", c.graph);

@@ -35,6 +35,7 @@ template <>
 Reason check(const State& state, const CloneGraph& c) {
   if (state.graph(c.graph) != nullptr) return fmt::format("g{} is declared already", c.graph);
   if (Reason reason = state.missing_graph(c.from)) return reason;
+  if (Reason reason = state.unmapped(*state.graph(c.from))) return reason;
   if (!state.graph(c.from)->has_memory) return {};
   return fmt::format("g{} has memory nodes, which HIP refuses to clone", c.from);
 }

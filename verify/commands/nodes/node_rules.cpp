@@ -64,6 +64,7 @@ Reason not_self_conflicting(const std::vector<ByteRange>& ranges) {
 
 Reason reference(const State& state, const BufferRef& ref, std::uint32_t alignment) {
   if (Reason reason = state.missing_buffer(ref.buffer)) return reason;
+  if (Reason reason = state.unmapped(ref.buffer)) return reason;
   const auto bytes = static_cast<std::int64_t>(state.buffer(ref.buffer)->bytes);
   if (ref.offset < 0 || ref.offset > bytes)
     return fmt::format("{} lies outside b{} ({} bytes)", print_ref(ref), ref.buffer, bytes);
@@ -120,6 +121,9 @@ Reason params(const State& state, const KernelParams& p) {
     }
     if (value.kind == ArgumentValue::Kind::kNumber) continue;
     const bool pointer = value.kind == ArgumentValue::Kind::kPointer;
+    const BufferState* named = state.buffer(value.ref.buffer);
+    if (!pointer && named != nullptr && named->view)
+      return fmt::format("where b{} is is the runtime's business", value.ref.buffer);
     if (Reason reason = reference(state, value.ref, pointer ? field.element : 1)) return reason;
     if (pointer && state.buffer(value.ref.buffer)->memory == MemoryKind::kPageable) {
       return fmt::format("a kernel cannot reach pageable b{}", value.ref.buffer);
@@ -221,7 +225,7 @@ Reason params(const State& state, const ChildParams& p) {
   if (!child.objects.empty()) return fmt::format("g{} holds user objects", p.graph);
   if (child.cyclic) return fmt::format("g{} has a circle of dependencies", p.graph);
   if (!state.current(child)) return fmt::format("g{} has buffers at old addresses: patch it first", p.graph);
-  return {};
+  return state.unmapped(child);
 }
 
 }  // namespace
@@ -356,7 +360,7 @@ Reason names_freed_buffer(const State& state, const GraphState& graph) {
   for (const auto& [id, version] : graph.addresses) {
     if (!state.buffer(id)->alive) return fmt::format("it uses b{}, which was freed", id);
   }
-  return {};
+  return state.unmapped(graph);
 }
 
 }  // namespace verify

@@ -148,7 +148,7 @@ template <>
 Reason check(const State& state, const FreeAsync& c) {
   if (Reason reason = state.missing_buffer(c.buffer)) return reason;
   if (Reason reason = state.missing_stream(c.stream)) return reason;
-  if (!state.buffer(c.buffer)->runtime_places())
+  if (!state.buffer(c.buffer)->runtime_places() || state.buffer(c.buffer)->view)
     return fmt::format("no graph, no stream and no malloc allocates b{}", c.buffer);
   if (c.by_hand) {
     if (Reason reason = no_capture_by_hand(state, c.stream)) return reason;

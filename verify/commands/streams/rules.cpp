@@ -217,6 +217,8 @@ Reason check_peer_copy(const State& state, const Enqueue& c, const CopyParams& c
 // HIP, multi-device management: a kernel that is given to a stream of another device fails; a copy does not.
 Reason check_device_of_work(const State& state, const Enqueue& c) {
   const Id device = state.device_of_stream(c.stream);
+  if (Reason reason = state.capture_of(c.stream) == nullptr ? state.views_out_of_reach(c.params) : Reason())
+    return reason;
   if (Reason reason = pool_of_other_device(state, c.params, device)) return reason;
   if (Reason reason = event_of_other_device(state, c.params)) return reason;
   if (is_event_node(c.params) && device != 0)

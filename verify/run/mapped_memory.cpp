@@ -1,0 +1,182 @@
+#include "verify/run/mapped_memory.h"
+
+#include <utility>
+#include <vector>
+
+#include "hip/errors.h"
+#include "verify/execute/devices.h"
+#include "verify/run/run.h"
+
+namespace verify {
+
+namespace {
+
+void* pointer_to(hip::DeviceAddress base, std::uint32_t page) {
+  return reinterpret_cast<void*>(base + page * kPageBytes);
+}
+
+hipMemLocation location_of(Id device) {
+  hipMemLocation location{};
+  location.type = hipMemLocationTypeDevice;
+  location.id = static_cast<int>(device);
+  return location;
+}
+
+hipMemAllocationProp properties_of(Id device) {
+  hipMemAllocationProp properties{};
+  properties.type = hipMemAllocationTypePinned;
+  properties.location = location_of(device);
+  return properties;
+}
+
+hipMemAccessDesc access_of(Id device, AccessRight right) {
+  static constexpr hipMemAccessFlags kFlags[] = {hipMemAccessFlagsProtNone, hipMemAccessFlagsProtRead,
+                                                 hipMemAccessFlagsProtReadWrite};
+  hipMemAccessDesc access{};
+  access.location = location_of(device);
+  access.flags = kFlags[static_cast<std::size_t>(right)];
+  return access;
+}
+
+}  // namespace
+
+MappedMemory::Range* MappedMemory::range(Id id) {
+  const auto found = ranges_.find(id);
+  return found == ranges_.end() ? nullptr : &found->second;
+}
+
+hip::Result<std::size_t> MappedMemory::granularity(Id device) const {
+  const hipMemAllocationProp properties = properties_of(device);
+  std::size_t bytes = 0;
+  hip::Status status = hip::call<&hip::Api::hipMemGetAllocationGranularity>(
+      context_.interposer.inner(), &bytes, &properties, hipMemAllocationGranularityMinimum);
+  if (!status) return status.error();
+  return bytes;
+}
+
+hip::Status MappedMemory::reserve(const ReserveRange& c) {
+  const std::size_t bytes = c.pages * kPageBytes;
+  const hip::Result<hip::DeviceAddress> base = memory_.place_range([&](void** out) {
+    return hip::call<&hip::Api::hipMemAddressReserve>(context_.api, out, bytes, std::size_t{0}, nullptr, 0ULL);
+  });
+  if (!base) return base.error();
+  ranges_[c.range] = {base.value(), bytes, c.device};
+  return {};
+}
+
+hip::Status MappedMemory::unreserve(const FreeRange& c) {
+  Range* const found = range(c.range);
+  if (found == nullptr) return missing_object();
+  hip::Status status = hip::call<&hip::Api::hipMemAddressFree>(context_.api, pointer_to(found->base, 0), found->bytes);
+  if (status) ranges_.erase(c.range);
+  return status;
+}
+
+hip::Status MappedMemory::create(const CreatePhysical& c) {
+  Memory memory{nullptr, c.pages * kPageBytes};
+  const hipMemAllocationProp properties = properties_of(c.device);
+  hip::Status status =
+      hip::call<&hip::Api::hipMemCreate>(context_.api, &memory.handle, memory.bytes, &properties, 0ULL);
+  if (!status) return status;
+  memories_[c.memory] = memory;
+  return fill(c, memory);
+}
+
+hip::Status MappedMemory::fill(const CreatePhysical& c, const Memory& memory) {
+  const hip::Api& api = context_.interposer.inner();
+  if (hip::Status status = synchronize_devices(api, context_.devices); !status) return status;
+  void* at = nullptr;
+  hip::Status status =
+      hip::call<&hip::Api::hipMemAddressReserve>(api, &at, memory.bytes, std::size_t{0}, nullptr, 0ULL);
+  if (!status) return status;
+  status = hip::call<&hip::Api::hipMemMap>(api, at, memory.bytes, std::size_t{0}, memory.handle, 0ULL);
+  if (status) {
+    status = fill_at(c, at);
+    hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, at, memory.bytes);
+    if (status) status = std::move(unmapped);
+  }
+  hip::Status freed = hip::call<&hip::Api::hipMemAddressFree>(api, at, memory.bytes);
+  return status ? freed : status;
+}
+
+hip::Status MappedMemory::fill_at(const CreatePhysical& c, void* at) {
+  std::vector<std::byte> bytes(c.pages * kPageBytes);
+  fill_pattern(c.memory, kSeedOfPhysical, bytes);
+  const hipMemAccessDesc access = access_of(c.device, AccessRight::kReadWrite);
+  hip::Status status =
+      hip::call<&hip::Api::hipMemSetAccess>(context_.interposer.inner(), at, bytes.size(), &access, 1U);
+  return status ? platform_.store(reinterpret_cast<hip::DeviceAddress>(at), bytes.data(), bytes.size()) : status;
+}
+
+hip::Status MappedMemory::release(const ReleasePhysical& c) {
+  const auto found = memories_.find(c.memory);
+  if (found == memories_.end()) return missing_object();
+  hip::Status status = hip::call<&hip::Api::hipMemRelease>(context_.api, found->second.handle);
+  found->second.released = found->second.released || static_cast<bool>(status);
+  return status;
+}
+
+hip::Status MappedMemory::map(const MapMemory& c) {
+  Range* const found = range(c.range);
+  const auto memory = memories_.find(c.memory);
+  if (found == nullptr || memory == memories_.end()) return missing_object();
+  const std::size_t bytes = memory->second.bytes;
+  hip::Status status = hip::call<&hip::Api::hipMemMap>(context_.api, pointer_to(found->base, c.page), bytes,
+                                                       std::size_t{0}, memory->second.handle, 0ULL);
+  if (status) found->mappings[c.page] = bytes;
+  return status;
+}
+
+hip::Status MappedMemory::unmap(const UnmapMemory& c) {
+  Range* const found = range(c.range);
+  if (found == nullptr || !found->mappings.contains(c.page)) return missing_object();
+  hip::Status status =
+      hip::call<&hip::Api::hipMemUnmap>(context_.api, pointer_to(found->base, c.page), found->mappings.at(c.page));
+  if (status) found->mappings.erase(c.page);
+  return status;
+}
+
+hip::Result<hipMemAccessFlags> MappedMemory::set_access(const SetAccess& c) {
+  Range* const found = range(c.range);
+  if (found == nullptr || !found->mappings.contains(c.page)) return missing_object().error();
+  void* const at = pointer_to(found->base, c.page);
+  const hipMemAccessDesc access = access_of(c.device, c.right);
+  hip::Status status =
+      hip::call<&hip::Api::hipMemSetAccess>(context_.api, at, found->mappings.at(c.page), &access, std::size_t{1});
+  if (!status) return status.error();
+  unsigned long long flags = 0;
+  status = hip::call<&hip::Api::hipMemGetAccess>(context_.api, &flags, &access.location, at);
+  if (!status) return status.error();
+  return static_cast<hipMemAccessFlags>(flags);
+}
+
+hip::Status MappedMemory::view(const DeclareView& c) {
+  const Range* const found = range(c.range);
+  if (found == nullptr) return missing_object();
+  context_.buffer_bytes[c.buffer] = c.bytes;
+  context_.buffer_devices[c.buffer] = found->device;
+  memory_.show_elsewhere(c.buffer, c.bytes, found->base + c.page * kPageBytes, found->device);
+  return {};
+}
+
+hip::Status MappedMemory::give_back() {
+  const hip::Api& api = context_.interposer.inner();
+  hip::Status first;
+  const auto keep = [&first](hip::Status status) {
+    if (first) first = std::move(status);
+  };
+  for (const auto& [id, range] : ranges_) {
+    for (const auto& [page, bytes] : range.mappings)
+      keep(hip::call<&hip::Api::hipMemUnmap>(api, pointer_to(range.base, page), bytes));
+  }
+  for (const auto& [id, memory] : memories_) {
+    if (!memory.released) keep(hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
+  }
+  for (const auto& [id, range] : ranges_)
+    keep(hip::call<&hip::Api::hipMemAddressFree>(api, pointer_to(range.base, 0), range.bytes));
+  ranges_.clear();
+  memories_.clear();
+  return first;
+}
+
+}  // namespace verify
