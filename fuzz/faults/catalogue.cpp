@@ -55,6 +55,7 @@ std::vector<Fault> layer_faults() {
       runtime_fault("U32", "edges that are refused leave those before the wrong one", {kP11}),
       runtime_fault("U33", "a second begin of a capture is refused and ends the first", {kP4, kP7, kP11}),
       runtime_fault("U34", "an update that is refused has updated the nodes before the difference", {kP4}),
+      runtime_fault("U35", "an instantiation that is refused keeps an edge that it took out of the graph", {kP4}),
   };
 }
 

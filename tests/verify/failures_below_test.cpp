@@ -65,6 +65,23 @@ TEST_P(FailuresBelow, NoFailureIsLeftForTheNextProgram) {
   EXPECT_EQ(judge.subject().runner().run(next, {}).observation.failures_fired, 0U);
 }
 
+// U35 takes an edge of the graph away when its instantiation is refused.
+TEST_P(FailuresBelow, ACommandThatIsRefusedBelowChangesNoObject) {
+  const Program program = parsed(
+      "hgcheck-program 1\nplacement native\nbuffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=8 k=1\n"
+      "empty g0.n1 after=n0\nfail_below 1 allocation\ninstantiate e0 g0\nlaunch e0 s0\nread b0\n");
+  const auto judged = [&program](std::string_view fault) {
+    ReleaseJudge judge(GetParam(), StrategyKind::kPatch, fault);
+    return judge.ready() ? judge->judge(program, {}) : Judgement();
+  };
+  const Judgement right = judged(""), wrong = judged("U35");
+  EXPECT_EQ(right.verdict, VerdictKind::kAgree) << described(right);
+  EXPECT_EQ(wrong.verdict, VerdictKind::kDiverge) << described(wrong);
+  ASSERT_FALSE(wrong.broken.empty());
+  EXPECT_EQ(wrong.broken.front(), PropertyId::kP4);
+  EXPECT_NE(described(wrong).find("changed the edges of g0"), std::string::npos) << described(wrong);
+}
+
 INSTANTIATE_TEST_SUITE_P(Releases, FailuresBelow, ::testing::Values(HGCHECK_RELEASES), release_name);
 
 }  // namespace

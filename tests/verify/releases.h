@@ -35,11 +35,11 @@ inline std::uint64_t launches_in(const Program& program) {
       program.steps, [](const Step& step) { return std::holds_alternative<Launch>(step.command); }));
 }
 
-// A judge of a subject on AMD's runtime of a release.
+// A judge of a subject on AMD's runtime of a release, with a fault of the catalogue around it if one is named.
 class ReleaseJudge {
  public:
-  ReleaseJudge(std::string_view release, StrategyKind strategy)
-      : subject_(Subject::make({"rocm-soft@" + std::string(release), strategy})) {
+  ReleaseJudge(std::string_view release, StrategyKind strategy, std::string_view fault = {})
+      : subject_(Subject::make({"rocm-soft@" + std::string(release), strategy}, with(fault))) {
     if (!subject_.ok() || !subject_.value()->start()) {
       ADD_FAILURE() << "no subject on " << release << ": " << (subject_.ok() ? "" : subject_.error().message);
       return;
@@ -52,6 +52,12 @@ class ReleaseJudge {
   Judge* operator->() { return &*judge_; }
 
  private:
+  static SubjectOptions with(std::string_view fault) {
+    SubjectOptions options;
+    options.layer_name = fault;
+    return options;
+  }
+
   ModelPlatform platform_;
   Executor baseline_{platform_, StrategyKind::kRebuild};
   decltype(Subject::make({})) subject_;

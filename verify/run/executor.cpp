@@ -300,6 +300,7 @@ class Steps {
       status = again(command, std::move(status));
     } else if (failed_below) {
       ++run_.observation.failures_fired;
+      refusal.check_below(status);
       status = until_it_succeeds(command, std::move(status));
     }
     run_.captures.ran(command, status, run_.interposer.fired() != fired || failed_below);

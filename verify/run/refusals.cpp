@@ -60,11 +60,25 @@ bool Refusal::expected() const {
   return graph != nullptr && may_have_a_circle(graph->recording);
 }
 
+bool Refusal::expected_below() const {
+  return run_.refusal_waits_below && !run_.captures.capturing() && !std::holds_alternative<MoveBuffers>(command_) &&
+         !std::holds_alternative<Patch>(command_) && !std::holds_alternative<Destroy>(command_);
+}
+
 void Refusal::begin() {
   before_.reset();
-  if (looked_ || !run_.options.inspect || run_.thread != 0 || !expected()) return;
+  if (looked_ || !run_.options.inspect || run_.thread != 0) return;
+  const bool by_a_rule = expected();
+  below_ = !by_a_rule && expected_below();
+  if (!by_a_rule && !below_) return;
   looked_ = true;
   before_ = look();
+}
+
+void Refusal::check_below(const StepStatus& first) {
+  run_.refusal_waits_below = false;
+  if (below_) check(first);
+  before_.reset();
 }
 
 Refusal::Look Refusal::look() const {

@@ -92,6 +92,7 @@ struct Run {
   Id thread = 0;         // of a block of threads, which runs the step (verify/run/threads.h)
   Attempt attempt;
   Observation observation;
+  bool refusal_waits_below = false;  // a `fail_below` has refused no call yet, and the program has not synchronised
   std::vector<std::uint64_t> operations;                // Platform::operations() behind each step
   std::map<std::size_t, hip::AddressTable> buffers_at;  // where the buffers are behind each step that changed it
 

@@ -33,7 +33,7 @@ struct RuntimeFault {
 [[nodiscard]] std::vector<RuntimeFault> stream_memory_faults();   // U30
 [[nodiscard]] std::vector<RuntimeFault> setters_faults();         // U17, U18, U19, U22, U23
 [[nodiscard]] std::vector<RuntimeFault> captured_nodes_faults();  // U21, U25, U27
-[[nodiscard]] std::vector<RuntimeFault> refusals_faults();        // U31, U32, U33, U34
+[[nodiscard]] std::vector<RuntimeFault> refusals_faults();        // U31, U32, U33, U34, U35
 
 template <class Layer>
 [[nodiscard]] hip::ApiLayerFactory layer_factory() {

@@ -1,5 +1,5 @@
-// U31, U32, U33 and U34: runtimes that change something although they refuse a call. No report names them: each is the
-// order of checks and assignments that a reader finds in runtimes' sources.
+// U31, U32, U33, U34 and U35: runtimes that change something although they refuse a call. No report names them: each is
+// the order of checks and assignments that a reader finds in runtimes' sources.
 //
 // U31. The author believed: a setter's checks may come behind its assignments, because its caller stops at an error.
 // The mistake: a memset node then has the parameters that were refused. P11.
@@ -12,6 +12,9 @@
 //
 // U34. The author wrote a loop that compares a node and updates it. The mistake: an update that is refused has updated
 // the nodes before the one that differs. P4.
+//
+// U35. The author let an instantiation take edges out of the graph and put them back at its end. The mistake: one that
+// is refused returns before that. P4.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -155,13 +158,30 @@ class UpdatesUpToTheDifference final : public hip::ApiLayer {
   std::map<hipGraphExec_t, Origin> made_;
 };
 
+class KeepsAnEdgeThatItTook final : public hip::ApiLayer {
+  using Self = KeepsAnEdgeThatItTook;
+
+  void start() override { replace().hipGraphInstantiate = instantiate; }
+
+  static hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log,
+                                std::size_t bytes) {
+    const hip::Api& hip = current<Self>().inner();
+    const hipError_t status = hip.hipGraphInstantiate(exec, graph, node, log, bytes);
+    const Edges edges = status == hipSuccess ? Edges() : edges_of(hip, graph);
+    if (!edges.from.empty())
+      static_cast<void>(hip.hipGraphRemoveDependencies(graph, edges.from.data(), edges.to.data(), 1));
+    return status;
+  }
+};
+
 }  // namespace
 
 std::vector<RuntimeFault> refusals_faults() {
   return {{"U31", layer_factory<StoresBeforeItChecks>()},
           {"U32", layer_factory<AddsEdgesOneByOne>()},
           {"U33", layer_factory<EndsTheFirstCapture>()},
-          {"U34", layer_factory<UpdatesUpToTheDifference>()}};
+          {"U34", layer_factory<UpdatesUpToTheDifference>()},
+          {"U35", layer_factory<KeepsAnEdgeThatItTook>()}};
 }
 
 }  // namespace fuzz

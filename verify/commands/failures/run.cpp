@@ -22,7 +22,9 @@ hip::Status run_command(Run& run, const Fail& c) {
 
 template <>
 hip::Status run_command(Run& run, const FailBelow& c) {
-  if (run.options.failures) run.platform.fail_below(c.call, c.nth);
+  if (!run.options.failures) return {};
+  run.platform.fail_below(c.call, c.nth);
+  run.refusal_waits_below = true;
   return {};
 }
 

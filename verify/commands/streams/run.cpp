@@ -107,7 +107,10 @@ hip::Status run_command(Run& run, const DeclareStream& c) {
 template <>
 hip::Status run_command(Run& run, const Synchronize& c) {
   hip::Status status = run.on_thread(c.thread, [&] { return synchronize(run, c); });
-  if (status) run.platform.fail_below({}, 0);  // a refusal waits no longer
+  if (status) {  // a refusal waits no longer
+    run.platform.fail_below({}, 0);
+    run.refusal_waits_below = false;
+  }
   return status;
 }
 
