@@ -61,10 +61,14 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
     const Program program = regression(quirk);
     JudgeOptions options{.cycles = only_grows(quirk)};
     Judgement judgement = judge->judge(program, options);
-    // A quirk that depends on an order shows in some orders only: fifth-dependent-unordered shows in one of ten.
+    // A quirk that depends on an order shows in some orders only: fifth-dependent-unordered shows in one of ten. A crash
+    // that comes sometimes may be missing when it is tried again, which poisons one run.
     const std::uint64_t orders = named ? 200 : 8;
-    for (std::uint64_t seed = 2; seed <= orders && judgement.verdict == VerdictKind::kAgree && judgement.quirk.empty();
-         ++seed) {
+    const auto shows_nothing = [&judgement, named] {
+      return judgement.verdict == VerdictKind::kAgree ? judgement.quirk.empty()
+                                                      : named && judgement.verdict == VerdictKind::kPoisoned;
+    };
+    for (std::uint64_t seed = 2; seed <= orders && shows_nothing(); ++seed) {
       options.schedule_seed = seed;
       judgement = judge->judge(program, options);
     }

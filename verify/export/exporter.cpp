@@ -41,10 +41,9 @@ constexpr int kNotSupported = 801;            // hipErrorNotSupported, without i
 constexpr std::uint32_t kMaxWrittenOut = 64;  // repetitions that cannot be a loop
 
 template <class... Families>
-void export_one_of(Exporter& out, const Command& command) {
-  static_assert(std::is_same_v<typename JoinCommands<Families...>::Variant, Command>, "a family is left out");
-  (export_family(Families{}, out, command), ...);
-}
+struct ExportOneOf {
+  static void write(Exporter& out, const Command& command) { (export_family(Families{}, out, command), ...); }
+};
 
 }  // namespace
 
@@ -246,9 +245,7 @@ void Exporter::write_once(const Command& command) {
   before_ = after_;
   after_.apply(command);
   answered_ = !expected().only_seen_differs;
-  export_one_of<BuffersCommands, GraphsCommands, NodesCommands, ExecsCommands, StreamsCommands, EventsCommands,
-                CapturesCommands, StreamMemoryCommands, ModulesCommands, DevicesCommands, UserObjectsCommands,
-                FailuresCommands, SystemsCommands>(*this, command);
+  ForFamilies<ExportOneOf>::write(*this, command);
   checks_.user_objects();
   if (answered_ || !error_.empty()) return;
   fail(
