@@ -61,8 +61,8 @@ TEST_P(OnRelease, EveryQuirkShowsOnTheReleasesItNamesAndOnNoOther) {
     const Program program = regression(quirk);
     JudgeOptions options{.cycles = only_grows(quirk)};
     Judgement judgement = judge->judge(program, options);
-    // A quirk that depends on an order shows in some orders only: fifth-dependent-unordered shows in one of ten. A crash
-    // that comes sometimes may be missing when it is tried again, which poisons one run.
+    // A quirk that depends on an order shows in some orders only: fifth-dependent-unordered shows in one of ten. A
+    // crash that comes sometimes may be missing when it is tried again, which poisons one run.
     const std::uint64_t orders = named ? 200 : 8;
     const auto shows_nothing = [&judgement, named] {
       return judgement.verdict == VerdictKind::kAgree ? judgement.quirk.empty()

@@ -70,6 +70,7 @@ TEST(VirtualMemoryRules, WorkFindsItsViewsMappedAndItsDeviceWithARight) {
   EXPECT_EQ(flaw_behind(graph + "unmap r0 0\nlaunch e0 s1\n"), "line 14: " + unmapped);
   EXPECT_EQ(flaw_behind(graph + "unmap r0 0\npatch e0\n"), "line 14: " + unmapped);
   EXPECT_EQ(flaw_behind(graph + "unmap r0 0\ninstantiate e1 g0\n"), "line 14: " + unmapped);
+  EXPECT_EQ(flaw_behind(graph + "unmap r0 0\ndisable e0.n0\n"), "line 14: " + unmapped);
   EXPECT_EQ(flaw_behind(graph + "unmap r0 0\nmap r0 0 h1\nlaunch e0 s1\n"),
             "line 15: device 0 has no right to read page 0 of r0, which b0 is a view of: 'access r0 0 read'");
   EXPECT_EQ(flaw_behind("access r0 0 read\nwrite b0 seed=1\n"),
@@ -100,6 +101,27 @@ TEST(VirtualMemoryRules, AnOperationDoesNotUseOneMemoryUnderTwoViews) {
   const State state = state_after(program_of(mapped_and(alias)));
   EXPECT_TRUE(conflict(state.ranges_of(MemsetParams{.dst = {0, 0}, .width = 4}, 1),
                        state.ranges_of(MemsetParams{.dst = {2, 0}, .width = 4}, 1)));
+}
+
+TEST(VirtualMemoryRules, AViewThatShowsAMemoryTwiceIsReadOnly) {
+  const std::string twice = "map r0 1 h0\naccess r0 1 readwrite\nview b2 r0 0 8192\n";
+  const std::string reason = "b2 is a view that shows the same memory twice: it may be read only";
+  EXPECT_EQ(flaw_behind(twice + "read b2\n"), "");
+  EXPECT_EQ(flaw_behind(twice + "write b2 seed=1\n"), "line 13: " + reason);
+  EXPECT_EQ(flaw_behind(twice + "on s1 memcpy dst=b2+0 src=b2+4112 bytes=64 kind=d2d\n"), "line 13: " + reason);
+}
+
+TEST(VirtualMemoryRules, ARoundOfABlockGivesBackWhatItMakes) {
+  EXPECT_EQ(flaw(program_of("repeat 2\nreserve r0 1\nphysical h0 1\nmap r0 0 h0\nunmap r0 0\nrelease h0\n"
+                            "unreserve r0\nend\n")),
+            "");
+  EXPECT_THAT(flaw(program_of("repeat 2\nreserve r0 1\nend\n")), HasSubstr("does not give back r0"));
+  EXPECT_THAT(flaw(program_of("repeat 2\nphysical h0 1\nend\n")), HasSubstr("does not give back h0"));
+}
+
+TEST(VirtualMemoryRules, DeviceMemoryCountsPhysicalMemoryAndNoView) {
+  EXPECT_EQ(flaw(program_of("placement native\nreserve r0 17\nview b0 r0 0 65537\ndevice_memory 67108864\n")), "");
+  EXPECT_THAT(flaw(program_of("placement native\nphysical h0 64\ndevice_memory 67108864\n")), HasSubstr("has at most"));
 }
 
 TEST(VirtualMemoryRules, NothingOfItStandsInAThread) {

@@ -102,6 +102,7 @@ TEST(VirtualMemoryPrograms, UnorderedWorkOnTwoViewsOfOneMemoryIsARace) {
       "sync device\n";
   const Judgement race = Bench().judge.judge(program_of(mapped_and(work + "map r0 2 h0\n" + both)), {});
   EXPECT_EQ(race.verdict, VerdictKind::kPoisoned) << described(race);
+  EXPECT_THAT(described(race), HasSubstr("b0"));
   EXPECT_TRUE(in_agreement(Bench().judge.judge(program_of(mapped_and(work + "map r0 2 h1\n" + both)), {})));
 }
 
@@ -141,6 +142,7 @@ TEST(VirtualMemoryPrograms, ARuntimeWithoutThemOrWithLargerPagesIsUnsupported) {
     };
   });
   EXPECT_EQ(larger.judge.judge(program_of(kMapped), {}).verdict, VerdictKind::kUnsupported);
+  EXPECT_EQ(larger.judge.judge(program_of("physical h0 1\n"), {}).verdict, VerdictKind::kUnsupported);
 }
 
 #ifdef HGCHECK_HAVE_AGENT

@@ -122,13 +122,17 @@ void Exporter::write_block() {
   const auto in_round = [&](std::uint32_t round) {
     return step_ < steps.size() && steps[step_].in.block == in.block && steps[step_].in.round == round;
   };
-  bool makes_user_objects = false;
-  for (; in_round(0); ++step_)
+  bool makes_user_objects = false, makes_memory = false;
+  for (; in_round(0); ++step_) {
     makes_user_objects = makes_user_objects || std::holds_alternative<DeclareUserObject>(steps[step_].command);
+    makes_memory = makes_memory || std::holds_alternative<CreatePhysical>(steps[step_].command);
+  }
   const std::size_t length = step_ - begin;
   if (in_round(1)) {
     // An answer names the objects that went, and they have another name in each round.
     if (makes_user_objects) return fail_block("a block makes user objects");
+    // Its first contents depend on its number, which is another one in each round.
+    if (makes_memory) return fail_block("a block creates physical memory");
     memory_.in_rounds(later_numbers(steps, begin, length));
     text_.begin_rounds();
   }
@@ -165,7 +169,7 @@ void Exporter::write_threads() {
 
 Exporter::BeforeBlock Exporter::before_block() const {
   const std::vector<Step>& steps = reproducer_.program.steps;
-  BeforeBlock before{names_, nodes_of_captures(), {}};
+  BeforeBlock before{names_, nodes_of_captures(), {}, mapped_pages()};
   for (std::size_t i = step_; i < steps.size() && steps[i].in.block == steps[step_].in.block; ++i) {
     const auto* patch = std::get_if<Patch>(&steps[i].command);
     if (patch == nullptr || steps[i].in.round != 0) continue;
@@ -182,9 +186,18 @@ std::map<std::uint64_t, std::size_t> Exporter::nodes_of_captures() const {
   return nodes;
 }
 
+std::map<std::pair<Id, std::uint32_t>, std::uint32_t> Exporter::mapped_pages() const {
+  std::map<std::pair<Id, std::uint32_t>, std::uint32_t> pages;
+  for (const auto& [id, range] : after_.ranges()) {
+    for (const auto& [page, mapping] : range.mappings) pages[{id, page}] = mapping.pages;
+  }
+  return pages;
+}
+
 Reason Exporter::flaw_of_round(const BeforeBlock& before) const {
   if (nodes_of_captures() != before.captures)
     return "a block begins or ends a capture that it does not contain, or gives nodes to it";
+  if (mapped_pages() != before.mapped) return "a block leaves mappings of other sizes than it found";
   const auto renamed = [](const auto& had, const auto& has) {
     return std::ranges::find_if(had, [&has](const auto& each) { return has.at(each.first) != each.second; });
   };

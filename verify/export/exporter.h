@@ -83,11 +83,13 @@ class Exporter {
     NamesOfFile names;
     std::map<std::uint64_t, std::size_t> captures;       // the number of nodes of each open capture, by its serial
     std::vector<std::pair<Patch, std::vector<Id>>> due;  // what a round patches, and the moved buffers it is due for
+    std::map<std::pair<Id, std::uint32_t>, std::uint32_t> mapped;  // the pages of each mapping, by range and first page
   };
   // Why a round that ends here cannot be a round of a loop, or nothing.
   [[nodiscard]] BeforeBlock before_block() const;
   [[nodiscard]] Reason flaw_of_round(const BeforeBlock& before) const;
   [[nodiscard]] std::map<std::uint64_t, std::size_t> nodes_of_captures() const;
+  [[nodiscard]] std::map<std::pair<Id, std::uint32_t>, std::uint32_t> mapped_pages() const;
   // Follows the later rounds of the block whose first round is the `length` steps from `begin` on.
   void follow_rounds(std::size_t begin, std::size_t length, const BeforeBlock& before);
   void fail_block(const std::string& reason);

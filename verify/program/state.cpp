@@ -267,7 +267,8 @@ std::pair<std::uint64_t, std::uint64_t> MemoryState::surely_and_maybe() const {
 
 std::uint64_t MemoryState::other_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [id, buffer] : buffers) bytes += buffer.of_stream_alone() ? 0 : buffer.bytes;
+  for (const auto& [id, buffer] : buffers) bytes += buffer.of_stream_alone() || buffer.view ? 0 : buffer.bytes;
+  for (const auto& [id, memory] : mapped.memories) bytes += memory.pages * kPageBytes;
   return bytes;
 }
 

@@ -56,6 +56,15 @@ bool share(const State& state, const BufferState& a, const BufferState& b) {
   return std::ranges::any_of(one, [&other](const auto& page) { return other.contains(page); });
 }
 
+// Whether a page of memory is mapped at two pages of the view: a write to all of it has no stated order.
+bool repeats(const State& state, const BufferState& view) {
+  std::size_t mapped = 0;
+  for_each_page(state, view, [&mapped](std::uint32_t, const MappingState* mapping, std::uint32_t) {
+    if (mapping != nullptr) ++mapped;
+  });
+  return memory_of(state, view).size() != mapped;
+}
+
 }  // namespace
 
 Reason State::unmapped(Id id) const {
@@ -82,6 +91,8 @@ Reason State::without_right(Id id, Id device, bool write) const {
   if (Reason reason = unmapped(id)) return reason;
   const BufferState* view = buffer(id);
   if (view == nullptr || !view->view) return {};
+  if (write && repeats(*this, *view))
+    return fmt::format("b{} is a view that shows the same memory twice: it may be read only", id);
   Reason reason;
   for_each_page(*this, *view, [&](std::uint32_t page, const MappingState* mapping, std::uint32_t begin) {
     if (!reason && !mapping->allows(device, write))

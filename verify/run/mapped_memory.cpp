@@ -68,7 +68,9 @@ hip::Status MappedMemory::unreserve(const FreeRange& c) {
   Range* const found = range(c.range);
   if (found == nullptr) return missing_object();
   hip::Status status = hip::call<&hip::Api::hipMemAddressFree>(context_.api, pointer_to(found->base, 0), found->bytes);
-  if (status) ranges_.erase(c.range);
+  if (!status) return status;
+  ranges_.erase(c.range);
+  std::erase_if(views_, [&c](const auto& view) { return view.second == c.range; });
   return status;
 }
 
@@ -78,8 +80,13 @@ hip::Status MappedMemory::create(const CreatePhysical& c) {
   hip::Status status =
       hip::call<&hip::Api::hipMemCreate>(context_.api, &memory.handle, memory.bytes, &properties, 0ULL);
   if (!status) return status;
-  memories_[c.memory] = memory;
-  return fill(c, memory);
+  status = fill(c, memory);
+  if (status) {
+    memories_[c.memory] = memory;
+  } else {  // the command may be run again
+    static_cast<void>(hip::call<&hip::Api::hipMemRelease>(context_.interposer.inner(), memory.handle));
+  }
+  return status;
 }
 
 hip::Status MappedMemory::fill(const CreatePhysical& c, const Memory& memory) {
@@ -153,6 +160,7 @@ hip::Result<hipMemAccessFlags> MappedMemory::set_access(const SetAccess& c) {
 hip::Status MappedMemory::view(const DeclareView& c) {
   const Range* const found = range(c.range);
   if (found == nullptr) return missing_object();
+  views_[c.buffer] = c.range;
   context_.buffer_bytes[c.buffer] = c.bytes;
   context_.buffer_devices[c.buffer] = found->device;
   memory_.show_elsewhere(c.buffer, c.bytes, found->base + c.page * kPageBytes, found->device);

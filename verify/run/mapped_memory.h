@@ -32,6 +32,8 @@ class MappedMemory {
   // Sets the right of a device to a mapping, and returns what HIP then says that the right is.
   hip::Result<hipMemAccessFlags> set_access(const SetAccess& c);
   hip::Status view(const DeclareView& c);
+  // Whether the buffer is a view of a range that is still reserved.
+  [[nodiscard]] bool has(Id buffer) const { return views_.contains(buffer); }
 
   // At the program's end: unmaps, releases and gives back all that is left.
   hip::Status give_back();
@@ -58,6 +60,7 @@ class MappedMemory {
   Platform& platform_;
   std::map<Id, Range> ranges_;
   std::map<Id, Memory> memories_;
+  std::map<Id, Id> views_;  // of which range
 };
 
 }  // namespace verify

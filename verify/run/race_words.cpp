@@ -74,7 +74,8 @@ void note_buffers(Run& run) {
   hip::AddressTable now = run.memory.addresses();
   for (Id id = 0; id < now.size(); ++id) {
     // A freed buffer keeps its last address.
-    if (!run.memory.alive(id) && !run.graph_memory.has(id) && !run.stream_memory.has(id)) now[id] = 0;
+    if (!run.memory.alive(id) && !run.graph_memory.has(id) && !run.stream_memory.has(id) && !run.mapped_memory.has(id))
+      now[id] = 0;
   }
   if (run.buffers_at.empty() || run.buffers_at.rbegin()->second != now) run.buffers_at[run.step] = std::move(now);
 }

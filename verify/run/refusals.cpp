@@ -41,6 +41,11 @@ std::vector<hipGraphNode_t> valid_nodes(const ExecObject& exec) {
   return nodes;
 }
 
+bool is_fan(const Command& command) {
+  const auto* add = std::get_if<AddNode>(&command);
+  return add != nullptr && add->fan != 1;
+}
+
 bool names_a_spoiled_graph(const Run& run, const ExecObject& exec) {
   const auto origin = run.graphs.find(exec.origin);
   return !exec.owned && origin != run.graphs.end() && origin->second.spoiled;
@@ -62,7 +67,7 @@ bool Refusal::expected() const {
 
 bool Refusal::expected_below() const {
   return run_.refusal_waits_below && !run_.captures.capturing() && !std::holds_alternative<MoveBuffers>(command_) &&
-         !std::holds_alternative<Patch>(command_) && !std::holds_alternative<Destroy>(command_);
+         !std::holds_alternative<Patch>(command_) && !std::holds_alternative<Destroy>(command_) && !is_fan(command_);
 }
 
 void Refusal::begin() {
@@ -77,7 +82,8 @@ void Refusal::begin() {
 
 void Refusal::check_below(const StepStatus& first) {
   run_.refusal_waits_below = false;
-  if (below_) check(first);
+  if (!below_) return;
+  check(first);
   before_.reset();
 }
 

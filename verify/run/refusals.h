@@ -10,8 +10,8 @@
 // interposer injects, which never reaches the runtime; blocks of threads, whose other threads change the objects
 // meanwhile; what the rules of capture let a refused command change; the null stream, because a question about it would
 // invalidate captures; graphs that a failed capture may have destroyed, and executable graphs whose nodes are named by
-// the handles of such a graph; commands of several calls (`move`, `patch`, `destroy`), of which the first may succeed,
-// when a call below them is refused.
+// the handles of such a graph; commands of several calls (`move`, `patch`, `destroy`, nodes with `fan`), of which the
+// first may succeed, when a call below them is refused.
 #pragma once
 
 #include <cstdint>

@@ -293,6 +293,7 @@ Reason check(const State& state, const EnableNode& c) {
                    std::holds_alternative<CopyParams>(node->params) ||
                    std::holds_alternative<MemsetParams>(node->params);
   if (!can) return "only kernel, copy and memset nodes can be disabled";
+  if (Reason reason = state.unmapped(exec.graph)) return reason;  // a strategy may record it again
   return fills_memory(state, *node, nullptr);
 }
 

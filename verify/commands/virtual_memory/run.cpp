@@ -17,15 +17,20 @@ const char* lacking_virtual_memory(const hip::Api& api) {
   return api.hipMemGetAllocationGranularity == nullptr ? "hipMemGetAllocationGranularity" : nullptr;
 }
 
+// Unsupported, if the runtime lacks a function or its pages have another size.
+hip::Status pages_fit(Run& run, Id device) {
+  if (const char* function = lacking_virtual_memory(run.context.api)) return run.unsupported(function);
+  const hip::Result<std::size_t> granularity = run.mapped_memory.granularity(device);
+  if (!granularity) return granularity.error();
+  return granularity.value() == kPageBytes ? hip::Status() : run.unsupported("mappings of 4096 bytes");
+}
+
 }  // namespace
 
 template <>
 hip::Status run_command(Run& run, const ReserveRange& c) {
-  if (const char* function = lacking_virtual_memory(run.context.api)) return run.unsupported(function);
-  const hip::Result<std::size_t> granularity = run.mapped_memory.granularity(c.device);
-  if (!granularity) return granularity.error();
-  if (granularity.value() != kPageBytes) return run.unsupported("mappings of 4096 bytes");
-  return run.mapped_memory.reserve(c);
+  hip::Status fits = pages_fit(run, c.device);
+  return fits ? run.mapped_memory.reserve(c) : fits;
 }
 
 template <>
@@ -35,8 +40,8 @@ hip::Status run_command(Run& run, const FreeRange& c) {
 
 template <>
 hip::Status run_command(Run& run, const CreatePhysical& c) {
-  if (const char* function = lacking_virtual_memory(run.context.api)) return run.unsupported(function);
-  return run.mapped_memory.create(c);
+  hip::Status fits = pages_fit(run, c.device);
+  return fits ? run.mapped_memory.create(c) : fits;
 }
 
 template <>

@@ -94,7 +94,7 @@ struct UnmapMemory {
   static constexpr auto spec() {
     return describe_command("unmap",
                             "Takes the mapping away that begins at a page (`hipMemUnmap`). The host has waited for "
-                            "work on its views. Graphs that name them stay, and are launched, set, patched or "
+                            "work on its views. Graphs that name them stay, and are launched, set, enabled, patched or "
                             "instantiated when something is mapped there again.",
                             kNotDrawn, kNoDeviation, NameField{&UnmapMemory::range, 'r', kNotCovered},
                             page_number(&UnmapMemory::page));
@@ -130,8 +130,8 @@ struct DeclareView {
   static constexpr auto spec() {
     return describe_command(
                "view",
-               "The bytes from a page of a range on are a buffer from here on, whatever is mapped there. Whoever uses "
-               "it finds all of it mapped. It has one address, which never moves, and no `addr`.",
+               "The bytes from a page of a range on are a buffer from here on, whatever is mapped there. All its "
+               "pages must be mapped when it is used. It has one address, which never moves, and no `addr`.",
                kNotDrawn, kNoDeviation, NameField{&DeclareView::buffer, 'b', kIsNew},
                NameField{&DeclareView::range, 'r', kNotCovered}, page_number(&DeclareView::page),
                field::size(&DeclareView::bytes, 1, kMaxPages * kPageBytes, Simpler::kSmallSize))
