@@ -15,6 +15,11 @@ constexpr unsigned kQuickPolls = 64;  // of a launch, before the thread sleeps b
 constexpr std::chrono::microseconds kBetweenPolls{50};
 constexpr int kTries = 2;  // of the destructor
 
+// Whether work on `stream` comes behind work that was given to `earlier`; each thread has a hipStreamPerThread.
+bool in_order(const std::optional<StreamRef>& earlier, const StreamRef& stream) {
+  return earlier == stream && stream.handle() != hipStreamPerThread;
+}
+
 hipMemLocation location_of(int device) {
   hipMemLocation location{};
   location.type = hipMemLocationTypeDevice;
@@ -33,14 +38,20 @@ const char* first_missing(const Api& api) {
   return missing;
 }
 
-Error still_running(std::chrono::milliseconds patience) {
-  return {hipErrorNotReady, "the launch of two steps ago on these addresses is still running after " +
-                                std::to_string(patience.count()) +
-                                " ms, and nothing was changed; give its stream what it waits for, or raise "
-                                "RemappedBuffersOptions::patience, and call again"};
-}
-
 }  // namespace
+
+// Each wait says of which launch, how things stand then, and what to do.
+struct RemappedBuffers::StillRunning {
+  const char* launch;
+  const char* state;
+  const char* remedy;
+
+  [[nodiscard]] Error error(std::chrono::milliseconds patience) const {
+    return {hipErrorNotReady, std::string(launch) + " is still running after " + std::to_string(patience.count()) +
+                                  " ms, and " + state + "; give its stream what it waits for, or raise " +
+                                  "RemappedBuffersOptions::patience, and " + remedy};
+  }
+};
 
 RemappedBuffers::RemappedBuffers(const Api& api, std::vector<RemappedBuffer> buffers, RemappedBuffersOptions options)
     : api_(api), buffers_(std::move(buffers)), options_(std::move(options)) {
@@ -139,7 +150,7 @@ Result<bool> RemappedBuffers::over(const Set& set) const {
 
 // A launch without an event is waited for by its stream. The handle of the calling thread's own stream may mean another
 // stream here than at the launch: only the device can be waited for then, which has no limit.
-Status RemappedBuffers::wait(State& state, Set& set) const {
+Status RemappedBuffers::wait(State& state, Set& set, const StillRunning& then) const {
   if (!set.in_flight) return {};
   if (set.unmarked && set.stream->handle() == hipStreamPerThread) return wait_without_limit(set);
   const BesideCaptures beside(api_, options_.errors);
@@ -152,7 +163,7 @@ Status RemappedBuffers::wait(State& state, Set& set) const {
       return {};
     }
     if (polls == 0) ++state.counts.waits;
-    if (std::chrono::steady_clock::now() >= deadline) return still_running(options_.patience);
+    if (std::chrono::steady_clock::now() >= deadline) return then.error(options_.patience);
     if (polls < kQuickPolls) {
       sync::yield();
     } else {
@@ -325,15 +336,28 @@ Status RemappedBuffers::put_back(State& state, Set& set) const {
 
 // ---- steps
 
+RemappedBuffers::Set& RemappedBuffers::set_before(State& state) const {
+  return state.sets[(state.next + 1) % kSets];
+}
+
+// A launch without an event, on another stream: the host waits for it before the step changes anything.
+Status RemappedBuffers::wait_for_unmarked(State& state, const StreamRef& stream) const {
+  Set& earlier = set_before(state);
+  if (!earlier.unmarked || in_order(earlier.stream, stream)) return {};
+  return wait(state, earlier,
+              {"the launch of the step before, without an event behind it,", "nothing was changed", "call again"});
+}
+
 // Puts the step behind the earlier one. If the stream cannot wait for that, the host does.
 Status RemappedBuffers::order_behind(State& state, const StreamRef& stream) const {
-  Set& earlier = state.sets[(state.next + 1) % kSets];
-  const bool same = earlier.stream == stream && stream.handle() != hipStreamPerThread;  // each thread has another one
-  if (!earlier.in_flight || same) return {};
-  if (earlier.unmarked) return wait(state, earlier);
+  Set& earlier = set_before(state);
+  if (!earlier.in_flight || in_order(earlier.stream, stream)) return {};
+  assert(!earlier.unmarked);
   Status behind = stream.wait(*earlier.done);
   if (behind) return behind;
-  if (const Status waited = wait(state, earlier); !waited) return both(std::move(behind), waited);
+  const Status waited =
+      wait(state, earlier, {"the launch of the step before", "this step was not launched", "call again"});
+  if (!waited) return both(std::move(behind), waited);
   options_.errors(behind);
   return {};
 }
@@ -345,7 +369,10 @@ Status RemappedBuffers::mark(State& state, Set& set, const StreamRef& stream) co
   set.in_flight = true;
   set.unmarked = !marked;
   if (marked) return {};
-  if (const Status waited = wait(state, set); !waited) return both(std::move(marked), waited);
+  const Status waited = wait(state, set,
+                             {"the launch of this step, without an event behind it,", "its work goes on",
+                              "do not launch this step again: the next steps wait for it"});
+  if (!waited) return both(std::move(marked), waited);
   options_.errors(marked);
   return {};
 }
@@ -376,7 +403,10 @@ Result<RemappedStep> RemappedBuffers::step(std::span<const PhysicalMemory> memor
   if (const Status fits = check(state, memories); !fits) return fits.error();
   const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
   if (!scope) return scope.error();
-  if (const Status waited = wait(state, set); !waited) return waited.error();
+  const Status waited =
+      wait(state, set, {"the launch of two steps ago on these addresses", "nothing was changed", "call again"});
+  if (!waited) return waited.error();
+  if (const Status behind = wait_for_unmarked(state, stream); !behind) return behind.error();
   if (const Status ready = prepare(state, set); !ready) return ready.error();
   if (const Status mapped = remap(state, set, memories); !mapped) return mapped.error();
   if (!set.recorded) {
@@ -399,18 +429,20 @@ bool RemappedBuffers::holds(std::uint64_t number) const {
          std::ranges::any_of(state.sets, [&](const Set& set) { return std::ranges::any_of(set.slots, is_it); });
 }
 
-// A range that is about to be replaced is freed with its mapping.
+// Addresses stay reserved, also of a range that was or will be replaced: prepare() says why. A replaced range is in no
+// recording that may be in flight.
 Status RemappedBuffers::withdraw(std::uint64_t number) {
   const auto has_it = [&](const Slot& slot) { return slot.memory.bytes != 0 && slot.memory.number == number; };
   const sync::LockGuard lock(mutex_);
   State& state = state_.write();
-  Status all = give_back_replaced(state);
-  if (std::ranges::none_of(state.replaced, has_it)) options_.errors(std::exchange(all, Status()));
+  Status all;
+  for (Slot& slot : state.replaced) all = both(std::move(all), has_it(slot) ? unmap(state, slot) : Status());
   for (Set& set : state.sets) {
     for (Slot& slot : set.slots) {
       if (!has_it(slot)) continue;
-      Status gone = wait(state, set);
-      if (gone) gone = slot.broken ? give_back(state, slot) : unmap(state, slot);
+      Status gone =
+          wait(state, set, {"a launch on addresses of the memory", "the memory stays mapped there", "withdraw again"});
+      if (gone) gone = unmap(state, slot);
       all = both(std::move(all), gone);
     }
   }
@@ -435,10 +467,12 @@ Status RemappedBuffers::give_back_replaced(State& state) const {
 }
 
 // After an error of the wait, other than a launch that still runs, the device is waited for; whatever that answers,
-// everything is given back.
+// everything is given back. Recording is due in any case: the caller may have destroyed its graphs.
 Status RemappedBuffers::give_back(State& state, Set& set) const {
-  Status all = wait(state, set);
+  Status all =
+      wait(state, set, {"a launch on these addresses", "they and their memory were not given back", "clear again"});
   if (!all && all.error().code == hipErrorNotReady) return all;
+  set.recorded = false;
   if (!all) all = both(std::move(all), wait_without_limit(set));
   for (Slot& slot : set.slots) all = both(std::move(all), give_back(state, slot));
   if (set.done) {

@@ -9,7 +9,9 @@
 //             changes a mapping under the launch of the step before, which uses the other set.
 //   waiting   HIP's calls that change mappings wait for nothing. A step therefore waits first until the set's earlier
 //             launch, that of two steps ago, is over: by its event, and at most as long as `patience`. If the launch is
-//             still running then, the step changes nothing and answers hipErrorNotReady.
+//             still running then, the step changes nothing and answers hipErrorNotReady. Two waits have no limit: that
+//             of the destructor, and that for a launch on hipStreamPerThread behind which no event could be recorded.
+//             Only the device can be waited for then.
 //   order     all work of a step goes to its stream, behind the earlier step, on whatever stream that was: both may
 //             use the same memory. Streams are told apart by their handles: a stream has to outlive the work that a
 //             step gave to it.
@@ -26,8 +28,9 @@
 //             hipMemRetainAllocationHandle, or unmaps a part of a mapping or two mappings at once.
 //   failure   is returned, and the next step is right. A step that cannot map its memory puts back what was mapped
 //             before. Where that fails, too, the error says that recording again is due: the set's next step replaces
-//             the addresses in question and calls record(). The former ones stay reserved until clear(), with the
-//             memory that could not be unmapped until clear() or withdraw().
+//             the addresses in question and calls record(). The former ones stay reserved until clear(): 7.2 confuses
+//             a range that is reserved again with the earlier one. Memory that could not be unmapped stays mapped there
+//             until clear() or withdraw().
 //   teardown  gives every mapping and range back once, behind the work in flight; a failure is returned, or reported by
 //             the destructor, and is tried again. The destructor waits for work in flight without a limit.
 //
@@ -123,13 +126,14 @@ class RemappedBuffers {
   // The granularity of the sizes of memory, in bytes. hipErrorNotSupported: the runtime lacks a function.
   [[nodiscard]] Result<std::size_t> granularity();
   // One memory for each buffer; that of a buffer of 0 bytes is not looked at. The stream is of the options' device.
-  // hipErrorInvalidValue: a memory has a size that does not fit. hipErrorNotReady: the launch of two steps ago runs.
+  // hipErrorInvalidValue: a memory has a size that does not fit. hipErrorNotReady: the launch of two steps ago runs, or
+  // that of the step before, on another stream and without an event; nothing was changed.
   [[nodiscard]] Result<RemappedStep> step(std::span<const PhysicalMemory> memories, const StreamRef& stream,
                                           RemappedWork& work);
   // Whether the memory of that number is mapped, or may be.
   [[nodiscard]] bool holds(std::uint64_t number) const;
   // Unmaps the memory of that number everywhere, behind the launches of the sets that have it; waits as a step does.
-  // If it fails, the memory is still held, and can be withdrawn again.
+  // All addresses stay reserved. If it fails, the memory is still held, and can be withdrawn again.
   Status withdraw(std::uint64_t number);
   // Unmaps all memory and frees all addresses; waits as a step does. The caller's graphs must not be launched any more:
   // the next steps reserve and record again. Tries everything and returns the first error; can be called again.
@@ -137,6 +141,7 @@ class RemappedBuffers {
   [[nodiscard]] RemappedBuffersCounts counts() const;
 
  private:
+  struct StillRunning;  // the words of an error
   // A range of addresses, and the memory under it.
   struct Slot {
     void* reserved = nullptr;  // as hipMemAddressReserve returned it; null: none
@@ -168,7 +173,7 @@ class RemappedBuffers {
   [[nodiscard]] Status ask_granularity(State& state) const;
   [[nodiscard]] Status check(const State& state, std::span<const PhysicalMemory> memories) const;
   [[nodiscard]] Result<bool> over(const Set& set) const;
-  [[nodiscard]] Status wait(State& state, Set& set) const;
+  [[nodiscard]] Status wait(State& state, Set& set, const StillRunning& then) const;
   [[nodiscard]] Status wait_without_limit(Set& set) const;
   [[nodiscard]] Status reserve(State& state, Slot& slot, std::size_t bytes) const;
   [[nodiscard]] Status prepare(State& state, Set& set) const;
@@ -178,6 +183,8 @@ class RemappedBuffers {
   [[nodiscard]] Status give_access(State& state, const Slot& slot) const;
   [[nodiscard]] Status remap(State& state, Set& set, std::span<const PhysicalMemory> memories) const;
   [[nodiscard]] Status put_back(State& state, Set& set) const;
+  [[nodiscard]] Set& set_before(State& state) const;
+  [[nodiscard]] Status wait_for_unmarked(State& state, const StreamRef& stream) const;
   [[nodiscard]] Status order_behind(State& state, const StreamRef& stream) const;
   [[nodiscard]] Status launch(State& state, const StreamRef& stream, RemappedWork& work) const;
   [[nodiscard]] Status mark(State& state, Set& set, const StreamRef& stream) const;

@@ -17,7 +17,8 @@ u64 hash_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// Programs at address 0, found by the bytes of their files. Lives as long as the process.
+// Programs at address 0, found by the bytes of their files. Lives as long as the process; beyond the bounds above, all
+// entries are dropped.
 class DecodedObjects {
  public:
   std::variant<std::shared_ptr<const gfx942::Program>, gfx942::LoadError> get(std::span<const std::byte> bytes) {

@@ -1,7 +1,8 @@
 // Executables: code objects loaded into an agent's memory, their symbols, and the kernel behind a packet's address.
 //
-// Code is decoded when it is first executed, once in the life of the process: all loads of a code object (found again
-// by its bytes) share it. Each load still gets addresses and variables of its own, which go away with the executable.
+// Code is decoded when it is first executed, and all loads of a code object (found again by its bytes) share what was
+// decoded. A bounded number of code objects is kept: beyond it all are dropped, and a later load of the same bytes is
+// read and decoded again. Each load gets addresses and variables of its own, which go away with the executable.
 // Not supported: symbols that another object defines.
 #pragma once
 

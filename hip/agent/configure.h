@@ -64,7 +64,7 @@ enum hgagent_counter {
   HGAGENT_INSTRUCTIONS,    /* wave instructions executed since hsa_init */
   HGAGENT_COPIES,          /* copies done by engines since hsa_init */
   HGAGENT_FAULTS,          /* faults of kernels and copies since hsa_init */
-  HGAGENT_DECODED_OBJECTS, /* code objects disassembled since the library was loaded; repeated ones were not */
+  HGAGENT_DECODED_OBJECTS, /* code objects read since the library was loaded; one that is kept is not read again */
   HGAGENT_FAILED_CALLS,    /* calls that failed because of a fail_* count, since the library was loaded */
   HGAGENT_COUNTERS
 };

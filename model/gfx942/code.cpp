@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -22,7 +23,7 @@ constexpr u32 kLongestRun = 512;  // instructions
 // An address is decoded at most twice, and a joint ends at most one decoded instruction.
 constexpr std::size_t kSlotsOfDword = 4;
 
-// The disassembler of the process, and the lock of all decoding. This room has no hip/sync: no explorer runs it.
+// The disassembler of the process, and the lock of all decoding; the header says why it is a std::mutex.
 struct Decoder {
   std::mutex mutex;
   Disassembler disassembler;
@@ -46,7 +47,15 @@ Instruction not_an_instruction(u64 address) {
 // Goes on with the next run. The launch has counted an instruction, which a joint is not.
 void run_joint(Wave& w, const Instruction& in) {
   --*w.clock;
-  w.pc = w.code->target_of(in);
+  const u32 next = w.code->target_of(in);
+  if (next != kNoTarget) {
+    w.pc = next;
+    return;
+  }
+  const u64 address = w.code_base + in.address;
+  char text[64];
+  std::snprintf(text, sizeof(text), "no instruction starts at 0x%llx", static_cast<unsigned long long>(address));
+  w.raise(FaultKind::kControlFlow, text, kLanes, address);
 }
 
 struct Decoded {
@@ -122,6 +131,7 @@ u32 Code::find_or_decode(const Place& place, bool indexed) const {
 }
 
 u32 Code::append(const Instruction& in) const {
+  assert(filled_ + 1 < slots_.size() / sizeof(Instruction));
   slots_.as<Instruction>()[++filled_] = in;
   return filled_;
 }
@@ -146,9 +156,9 @@ void Code::decode_run(const Place& place, bool indexed) const {
       break;
     }
     Decoded one = decode_at(s.bytes, dword * kDword, address);
-    if (ends_gpr_index(one.text)) indexed = false;
-    one.in.index_mode = indexed;
+    one.in.index_mode = indexed;  // at its front: also of the instruction that ends the mode
     if (indexed && takes_gpr_index(one.text)) make_indexed(one.in);
+    if (ends_gpr_index(one.text)) indexed = false;
     if (starts_gpr_index(one.text)) indexed = true;
     starts.emplace_back(dword, append(one.in));
     if (!control_may_go_on(one)) break;

@@ -6,6 +6,8 @@
 //
 // Addresses are those of a load at 0; a wave adds its code_base. So all loads of a code object share this code. Any
 // number of threads may execute it and look up addresses; decoding is behind one lock for the process (it is LLVM's).
+// The lock is a std::mutex: this leaf has no hip/sync, and no explorer of schedules runs it. A process that forks while
+// another of its threads decodes leaves its child a lock that nobody opens: rest all launches before a fork.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +26,8 @@ class Code {
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
 
-  // Adds the code at `address`. Bytes behind the last whole dword are padded with zeroes.
+  // Adds the code at `address`, a multiple of 4, where no other section lies: Program::load() refuses others. Bytes
+  // behind the last whole dword are padded with zeroes.
   void add_section(u64 address, std::vector<std::byte> bytes);
   // Makes room for decoded instructions. Call it after the last add_section(). False when there is no address space.
   [[nodiscard]] bool reserve();

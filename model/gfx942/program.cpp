@@ -79,6 +79,18 @@ std::string read_header(std::span<const std::byte> bytes, Elf& elf) {
   return {};
 }
 
+// Code is looked up by its address in dwords: one answer, whatever the order of the program headers.
+std::string check_code_place(const Elf64_Phdr& p, u64 base, const std::vector<LoadedSegment>& loaded) {
+  if (p.p_vaddr % sizeof(u32) != 0) return "an executable segment at an address that is no multiple of 4";
+  const u64 begin = base + p.p_vaddr, end = begin + p.p_memsz;
+  for (const LoadedSegment& s : loaded) {
+    if (s.executable && std::max(begin, s.address) < std::min(end, s.address + s.size)) {
+      return "two executable segments overlap";
+    }
+  }
+  return {};
+}
+
 std::string load_segments(const Elf& elf, u64 base, std::vector<LoadedSegment>& loaded, u64& extent) {
   std::size_t total = 0;
   for (const Elf64_Phdr& p : elf.segments) {
@@ -88,6 +100,9 @@ std::string load_segments(const Elf& elf, u64 base, std::vector<LoadedSegment>& 
     const bool executable = (p.p_flags & PF_X) != 0;
     if (p.p_memsz > kMaxImageBytes - total || p.p_vaddr > kMaxImageBytes || (executable && p.p_memsz > kMaxCodeBytes)) {
       return "a segment is larger than this interpreter takes";
+    }
+    if (executable) {
+      if (std::string error = check_code_place(p, base, loaded); !error.empty()) return error;
     }
     total += p.p_memsz;
     LoadedSegment segment{base + p.p_vaddr, p.p_memsz, {}, (p.p_flags & PF_W) != 0, executable};

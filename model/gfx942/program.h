@@ -5,7 +5,8 @@
 // The caller has to copy the segments into memory: a kernel reads its constants and writes its variables there.
 //
 // An instruction that the table does not have, or that the disassembler refuses, is kept and ends the launch when it is
-// executed, not before. The bytes may be hostile: unreadable bytes are an error, nothing crashes.
+// executed, not before. The bytes may be hostile: unreadable bytes are an error, nothing crashes. Executable segments
+// that overlap, or that start between dwords, are an error, too.
 // Not checked: the metadata note (hip/code_object reads it). Not supported: a relocation against a symbol that another
 // object defines (load() refuses the code object).
 #pragma once

@@ -12,7 +12,10 @@ class ZeroPages {
   ZeroPages() = default;
   ZeroPages(const ZeroPages&) = delete;
   ZeroPages& operator=(const ZeroPages&) = delete;
-  ZeroPages(ZeroPages&& other) noexcept : data_(other.data_), size_(other.size_) { other.data_ = nullptr; }
+  ZeroPages(ZeroPages&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
   ZeroPages& operator=(ZeroPages&&) = delete;
   ~ZeroPages() {
     if (data_ != nullptr) munmap(data_, size_);
@@ -26,6 +29,7 @@ class ZeroPages {
     size_ = size;
     return true;
   }
+  [[nodiscard]] std::size_t size() const { return size_; }  // bytes
   template <class T>
   [[nodiscard]] T* as() const {
     return static_cast<T*>(data_);

@@ -1,4 +1,5 @@
 // Code is decoded when it is first executed: what is decoded, by how many, and where runs of decoded code meet.
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,6 +17,7 @@ constexpr u64 kBase = 0x7e0000000000;
 constexpr u32 kNop = 0xbf800000;
 constexpr u32 kEnd = 0xbf810000;
 constexpr u32 kIndexOn = 0xbf110100;   // s_set_gpr_idx_on s0, gpr_idx(SRC0)
+constexpr u32 kIndexTwo = 0xbf110182;  // s_set_gpr_idx_on 2, gpr_idx(SRC0)
 constexpr u32 kIndexOff = 0xbf9c0000;  // s_set_gpr_idx_off
 constexpr u32 kMove = 0x7e000301;      // v_mov_b32 v0, v1
 constexpr u32 kAddOne = 0x80008100;    // s_add_u32 s0, s0, 1
@@ -52,6 +54,69 @@ struct Walk {
     ended = wave.state == gfx942::WaveState::kEnded;
   }
 };
+
+// The outcome of a walk from an entry, read dword by dword; of the instructions above, without kIndexOn.
+struct Expected {
+  u32 sum = 2, moved = 100, steps = 0;  // s0, v0 and the instructions
+  bool branch_in_mode = false;          // the walk ends with a fault there
+
+  Expected(const std::vector<u32>& dwords, std::size_t entry) {
+    bool mode = false;
+    for (std::size_t at = entry; at < dwords.size() && !branch_in_mode; ++at) {
+      const u32 dword = dwords[at];
+      ++steps;
+      if (dword == kAddOne) ++sum;
+      if (dword == kMove) moved = mode ? 103 : 101;
+      if (dword == kIndexTwo) mode = true;
+      if (dword == kIndexOff) mode = false;
+      if (dword == kEnd) break;
+      if (dword >> 16 != kSkip >> 16) continue;
+      branch_in_mode = mode;
+      at += dword & 0xffff;
+    }
+  }
+  [[nodiscard]] bool is(const Walk& walk) const {
+    const bool faulted = walk.wave.state == gfx942::WaveState::kFaulted;
+    return (branch_in_mode ? faulted && walk.wave.fault.kind == gfx942::FaultKind::kUnknown : walk.ended) &&
+           walk.wave.sgpr[0] == sum && walk.wave.vgpr[0].lane[0] == moved && walk.clock == steps;
+  }
+};
+
+// A code object of these segments, each of 8192 bytes of s_nop.
+constexpr u64 kSegmentBytes = 8192;
+Elf64_Phdr segment_at(u64 address, u32 flags) {
+  Elf64_Phdr segment{};
+  segment.p_type = PT_LOAD;
+  segment.p_flags = flags;
+  segment.p_offset = kSegmentBytes;
+  segment.p_vaddr = address;
+  segment.p_filesz = segment.p_memsz = kSegmentBytes;
+  return segment;
+}
+std::vector<std::byte> object_of(const std::vector<Elf64_Phdr>& segments) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = 224;  // AMDGPU
+  header.e_flags = 0x4c;   // gfx942
+  header.e_phoff = sizeof(header);
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = static_cast<u16>(segments.size());
+  std::vector<std::byte> bytes(2 * kSegmentBytes);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::memcpy(bytes.data() + sizeof(header), segments.data(), segments.size() * sizeof(Elf64_Phdr));
+  for (u64 at = kSegmentBytes; at < bytes.size(); at += sizeof(u32)) {
+    std::memcpy(bytes.data() + at, &kNop, sizeof(u32));
+  }
+  return bytes;
+}
+// The text of the error, or empty.
+std::string refused(const std::vector<Elf64_Phdr>& segments) {
+  const auto loaded = gfx942::Program::load(object_of(segments), kBase);
+  const auto* error = std::get_if<gfx942::LoadError>(&loaded);
+  return error == nullptr ? "" : error->text;
+}
 
 gfx942::Program load(u64 base, const gfx942::Program* twin = nullptr) {
   return std::get<gfx942::Program>(gfx942::Program::load(file_bytes(WORKGROUPS_O1), base, twin));
@@ -133,6 +198,61 @@ TEST(Decoding, GprIndexModeGoesOnInTheNextRun) {
   EXPECT_EQ(Walk(*code, 0).wave.vgpr[0].lane[0], 103u);
 }
 
+// A run ends after 512 instructions: each of these instructions comes to stand before, at and behind the joint.
+TEST(Decoding, EveryInstructionOfGprIndexModeMayStandWhereTwoRunsMeet) {
+  const std::vector<std::vector<u32>> tails = {
+      {kIndexOff, kMove, kEnd},
+      {kMove, kIndexOff, kEnd},
+      {kIndexTwo, kMove, kIndexOff, kEnd},
+      {kIndexOff, kIndexTwo, kMove, kIndexOff, kEnd},
+      {kNop, kMove, kIndexOff, kMove, kEnd},
+      {kAddOne, kIndexOff, kSkip | 1, kMove, kEnd},
+      {kSkip, kIndexOff, kEnd},
+      {kEnd},
+  };
+  for (const bool mode : {true, false}) {
+    for (std::size_t distance = 508; distance <= 516; ++distance) {
+      for (const std::vector<u32>& tail : tails) {
+        std::vector<u32> dwords(distance, kNop);
+        dwords.front() = mode ? kIndexTwo : kNop;
+        dwords.insert(dwords.end(), tail.begin(), tail.end());
+        for (const std::size_t first : {std::size_t{0}, distance - 1, distance, distance + tail.size() - 1}) {
+          const auto code = code_of(dwords);
+          EXPECT_TRUE(Expected(dwords, first).is(Walk(*code, first * 4))) << distance << " from " << first;
+          EXPECT_TRUE(Expected(dwords, 0).is(Walk(*code, 0))) << distance << " after " << first;
+          EXPECT_TRUE(Expected(dwords, first).is(Walk(*code, first * 4))) << distance << " again from " << first;
+        }
+      }
+    }
+  }
+}
+
+TEST(Decoding, ExecutableSegmentsThatOverlapOrStartBetweenDwordsAreRefused) {
+  constexpr u32 kCode = PF_R | PF_X;
+  EXPECT_EQ(refused({segment_at(0, kCode), segment_at(kSegmentBytes, kCode)}), "");
+  EXPECT_EQ(refused({segment_at(0, kCode), segment_at(kSegmentBytes - 4, kCode)}), "two executable segments overlap");
+  EXPECT_EQ(refused({segment_at(kSegmentBytes - 4, kCode), segment_at(0, kCode)}), "two executable segments overlap");
+  EXPECT_EQ(refused({segment_at(0, kCode), segment_at(kSegmentBytes - 4, PF_R)}), "");
+  EXPECT_EQ(refused({segment_at(4, kCode)}), "");
+  EXPECT_EQ(refused({segment_at(2, kCode)}), "an executable segment at an address that is no multiple of 4");
+  EXPECT_EQ(refused({segment_at(2, PF_R)}), "");
+}
+
+// Program::load() refuses such code: the section that is looked at first has no instruction where the run goes on.
+TEST(Decoding, AJointThatLeadsToNoInstructionEndsTheLaunch) {
+  std::vector<std::byte> bytes(kSegmentBytes);
+  for (u64 at = 0; at < bytes.size(); at += sizeof(u32)) std::memcpy(bytes.data() + at, &kNop, sizeof(u32));
+  gfx942::Code code;
+  code.add_section(2, bytes);
+  code.add_section(0, bytes);
+  ASSERT_TRUE(code.reserve());
+  const Walk walk(code, 0);
+  EXPECT_EQ(walk.wave.state, gfx942::WaveState::kFaulted);
+  EXPECT_EQ(walk.wave.fault.kind, gfx942::FaultKind::kControlFlow);
+  EXPECT_EQ(walk.wave.fault.text, "no instruction starts at 0x800");
+  EXPECT_EQ(walk.clock, 512u);
+}
+
 TEST(Decoding, OutsideOfTheCodeAndBetweenDwordsNoInstructionStarts) {
   const auto code = code_of({kNop, kEnd});
   EXPECT_EQ(code->index_of(8), gfx942::kNoTarget);
@@ -143,31 +263,27 @@ TEST(Decoding, OutsideOfTheCodeAndBetweenDwordsNoInstructionStarts) {
   EXPECT_EQ(Walk(*code_of({kSkip | 100}), 0).wave.fault.kind, gfx942::FaultKind::kControlFlow);
 }
 
-// Entries in any order: each walk ends with the sum of what lies behind its entry, and no slot is out of bounds.
+// Entries in any order: each walk does what lies behind its entry, and no slot is out of bounds. A branch ends a run,
+// so half of the code has none: runs meet at joints there.
 RC_GTEST_PROP(Decoding, TheOrderOfEntriesDoesNotMatter, ()) {
-  const u32 size = *rc::gen::inRange<u32>(2, 1500);
+  const u32 size = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<u32>(2, 3000));
   std::vector<u32> dwords(size, kNop);
+  const bool branches = *rc::gen::arbitrary<bool>();
   u64 state = *rc::gen::arbitrary<u64>();
   const auto next = [&state] { return (state = state * 6364136223846793005ull + 1442695040888963407ull) >> 40; };
   for (u32 i = 0; i + 1 < size; ++i) {
-    const u32 kind = next() % 8;
+    const u32 kind = next() % 16;
     if (kind < 4) dwords[i] = kAddOne;
-    if (kind == 4) dwords[i] = kSkip | static_cast<u32>(next() % std::min<u64>(size - i - 1, 40));
-    if (kind == 5) dwords[i] = kIndexOff;
+    if (kind < 2 && branches) dwords[i] = kSkip | static_cast<u32>(next() % std::min<u64>(size - i - 1, 40));
+    if (kind >= 4 && kind < 8) dwords[i] = kIndexOff;
+    if (kind >= 8 && kind < 11) dwords[i] = kIndexTwo;
+    if (kind == 11 || kind == 12) dwords[i] = kMove;
   }
   dwords.back() = kEnd;
   const auto code = code_of(dwords);
   for (u32 walks = 0; walks < 20; ++walks) {
     const u32 entry = static_cast<u32>(next() % size);
-    u32 sum = 2, steps = 0;
-    for (u32 at = entry; at < size; ++at, ++steps) {
-      if (dwords[at] == kAddOne) ++sum;
-      if (dwords[at] >> 16 == kSkip >> 16) at += dwords[at] & 0xffff;
-    }
-    const Walk walk(*code, entry * 4);
-    RC_ASSERT(walk.ended);
-    RC_ASSERT(walk.wave.sgpr[0] == sum);
-    RC_ASSERT(walk.clock == steps);
+    RC_ASSERT(Expected(dwords, entry).is(Walk(*code, entry * 4)));
     RC_ASSERT(code->decoded() <= size * 4);
   }
 }

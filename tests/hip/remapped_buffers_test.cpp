@@ -87,6 +87,59 @@ TEST_F(RemappedBuffersTest, ALaunchThatStillRunsIsNotWaitedForWithoutALimit) {
   EXPECT_EQ(races(), 0u);
 }
 
+// Each wait says how things stand: a launch was made, so the step must not be repeated.
+TEST_F(RemappedBuffersTest, AWaitForALaunchWithoutAnEventSaysThatItWasLaunched) {
+  add_memories(3);
+  two_buffers({.patience = std::chrono::milliseconds(0)});
+  const hip::Api whole = table;
+  table.hipEventRecord = [](hipEvent_t, hipStream_t) { return hipErrorUnknown; };
+  table.hipStreamQuery = [](hipStream_t) { return hipErrorNotReady; };
+  hipStream_t on = create_stream(hipStreamNonBlocking);
+  const hip::Result<hip::RemappedStep> unmarked = step(memory(0), memory(1), on);
+  ASSERT_FALSE(unmarked);
+  EXPECT_NE(unmarked.error().message.find("do not launch this step again"), std::string::npos)
+      << unmarked.error().message;
+  EXPECT_EQ(unmarked.error().message.find("nothing was changed"), std::string::npos) << unmarked.error().message;
+  // A step on another stream waits for it before it changes anything.
+  table.hipEventRecord = whole.hipEventRecord;
+  const hip::Result<hip::RemappedStep> late = step(memory(1), memory(2), create_stream(hipStreamNonBlocking));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, hipErrorNotReady);
+  EXPECT_NE(late.error().message.find("nothing was changed"), std::string::npos) << late.error().message;
+  EXPECT_EQ(buffers->counts().maps, 2u);
+  EXPECT_EQ(work->recordings, 1);
+  EXPECT_FALSE(buffers->holds(memory(2).number));
+  ASSERT_TRUE(step(memory(1), memory(2), on)) << "the stream orders them";
+  table.hipStreamQuery = whole.hipStreamQuery;
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(memories->number_in(1), 1u);
+  EXPECT_EQ(memories->number_in(2), 2u);
+  EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(RemappedBuffersTest, AStepThatCannotBePutBehindTheStepBeforeSaysThatItWasNotLaunched) {
+  add_memories(2);
+  two_buffers({.patience = std::chrono::milliseconds(0)});
+  const int before = launches;
+  ASSERT_TRUE(step(memory(0), memory(1), create_stream(hipStreamNonBlocking)));
+  const hip::Api whole = table;
+  table.hipStreamWaitEvent = [](hipStream_t, hipEvent_t, unsigned) { return hipErrorUnknown; };
+  table.hipEventQuery = [](hipEvent_t) { return hipErrorNotReady; };
+  hipStream_t other = create_stream(hipStreamNonBlocking);
+  const hip::Result<hip::RemappedStep> late = step(memory(1), memory(0), other);
+  ASSERT_FALSE(late);
+  EXPECT_NE(late.error().message.find("this step was not launched"), std::string::npos) << late.error().message;
+  EXPECT_EQ(late.error().message.find("nothing was changed"), std::string::npos) << late.error().message;
+  EXPECT_EQ(launches, before + 1) << "that of the step before";
+  table.hipStreamWaitEvent = whole.hipStreamWaitEvent;
+  table.hipEventQuery = whole.hipEventQuery;
+  ASSERT_TRUE(step(memory(1), memory(0), other));
+  EXPECT_EQ(work->recordings, 2);
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(memories->number_in(0), 2u);
+  EXPECT_EQ(races(), 0u);
+}
+
 // A wrong variant: remapping under a launch in flight.
 TEST_F(RemappedBuffersTest, WithoutTheWaitTheModelReportsARace) {
   table.hipEventQuery = [](hipEvent_t) { return hipSuccess; };
@@ -278,6 +331,35 @@ TEST_F(RemappedBuffersTest, AfterClearEverythingIsReservedAndRecordedAgain) {
   EXPECT_FALSE(buffers->holds(memory(0).number));
   EXPECT_EQ(instance.runtime().virtual_memory().ranges().size(), 2u) << "the test's own";
   for (int n = 0; n < 2; ++n) EXPECT_TRUE(step(memory(0), memory(1)).value().recorded);
+}
+
+// The caller may have destroyed its graphs after clear(), also where there was nothing to reserve again.
+TEST_F(RemappedBuffersTest, AfterClearASetWithoutAddressesIsRecordedAgain) {
+  struct Counting : hip::RemappedWork {
+    int recordings = 0;
+    hip::Status record(std::size_t, std::span<void* const>) override { return ++recordings, hip::Status(); }
+    hip::Status launch(std::size_t, const hip::StreamRef&) override { return {}; }
+  } counting;
+  buffers.emplace(table, std::vector<hip::RemappedBuffer>{{}, {}}, hip::RemappedBuffersOptions{.errors = into(told)});
+  const auto recorded = [&] {
+    return buffers->step(std::array<Memory, 2>{}, hip::StreamRef(table, nullptr, 0), counting).value().recorded;
+  };
+  for (const bool expected : {true, true, false, false}) EXPECT_EQ(recorded(), expected);
+  EXPECT_TRUE(buffers->clear());
+  for (const bool expected : {true, true, false, false}) EXPECT_EQ(recorded(), expected);
+  EXPECT_EQ(counting.recordings, 4);
+}
+
+TEST_F(RemappedBuffersTest, AfterAClearThatFreedNoAddressesEverythingIsRecordedAgain) {
+  add_memories(2);
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(memory(0), memory(1)));
+  const auto free = std::exchange(table.hipMemAddressFree, [](void*, std::size_t) { return hipErrorUnknown; });
+  EXPECT_FALSE(buffers->clear());
+  table.hipMemAddressFree = free;
+  for (int n = 0; n < 2; ++n) EXPECT_TRUE(step(memory(0), memory(1)).value().recorded);
+  EXPECT_EQ(buffers->counts().reserved, 4u) << "the addresses are used again";
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(races(), 0u);
 }
 
 }  // namespace

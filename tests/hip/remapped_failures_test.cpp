@@ -77,6 +77,45 @@ TEST_F(RemappedFailuresTest, WherePuttingBackFailsTooTheNextStepReplacesTheAddre
   EXPECT_EQ(races(), 0u);
 }
 
+// 7.2 confuses a range that is reserved again with the earlier one, so only clear() frees the ranges.
+TEST_F(RemappedFailuresTest, WithdrawingAMemoryFreesNoAddressesOfRangesThatAreReplaced) {
+  for (const bool before_the_range_is_replaced : {true, false}) {
+    start();
+    add_memories(4);
+    for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(memory(0), memory(1)));
+    static int maps, unmaps;
+    maps = unmaps = 0;
+    const hip::Api whole = table;
+    table.hipMemMap = [](void* at, std::size_t size, std::size_t offset, hipMemGenericAllocationHandle_t memory,
+                         unsigned long long flags) {
+      ++maps;  // of memory 2; of memory 3
+      return maps == 2 ? hipErrorOutOfMemory : InProcess::api().hipMemMap(at, size, offset, memory, flags);
+    };
+    table.hipMemUnmap = [](void* at, std::size_t size) {
+      ++unmaps;  // of memory 0; of memory 1; of memory 2, to put memory 0 back
+      return unmaps == 3 ? hipErrorUnknown : InProcess::api().hipMemUnmap(at, size);
+    };
+    EXPECT_FALSE(step(memory(2), memory(3)));
+    table.hipMemMap = whole.hipMemMap;
+    table.hipMemUnmap = whole.hipMemUnmap;
+    const auto ranges = [this] { return instance.runtime().virtual_memory().ranges().size(); };
+    if (!before_the_range_is_replaced) EXPECT_TRUE(step(memory(0), memory(1)).value().recorded);
+    const std::size_t reserved = ranges();
+    EXPECT_EQ(reserved, before_the_range_is_replaced ? 8u : 9u) << "four are the test's own";
+    EXPECT_TRUE(buffers->withdraw(memory(3).number));
+    EXPECT_TRUE(buffers->holds(memory(2).number)) << "it is another memory that was withdrawn";
+    EXPECT_TRUE(buffers->withdraw(memory(2).number));
+    EXPECT_FALSE(buffers->holds(memory(2).number));
+    EXPECT_EQ(ranges(), reserved);
+    if (before_the_range_is_replaced) EXPECT_TRUE(step(memory(0), memory(1)).value().recorded);
+    EXPECT_EQ(buffers->counts().replaced, 1u);
+    EXPECT_EQ(ranges(), 9u);
+    EXPECT_TRUE(buffers->clear());
+    EXPECT_EQ(ranges(), 4u);
+    EXPECT_EQ(races(), 0u);
+  }
+}
+
 TEST_F(RemappedFailuresTest, ALaunchThatFailsAndRunsAllTheSameIsWaitedForBeforeItsAddressesChange) {
   add_memories(3);
   const auto launch = std::exchange(table.hipGraphLaunch, [](hipGraphExec_t exec, hipStream_t stream) {
