@@ -49,10 +49,25 @@ class CountTests(unittest.TestCase):
         self.assertEqual(lines[-2], "    " + "x" * 237 + "...")
         self.assertEqual(lines[-3], "    line 99")
 
+    def test_the_surest_sign_of_a_failure_counts_wherever_it_stands(self):
+        signs = ["tool: error: no such file", "Traceback (most recent call last):",
+                 "==7==ERROR: AddressSanitizer: heap-use-after-free", "FAIL: test_it (Case)", "b_test.cpp:7: Failure"]
+        for number, sign in enumerate(signs, 1):
+            done = counted(case("B.Fails", "\n".join(signs[:number])))
+            self.assertEqual(done.stdout.splitlines()[1:-1], [f"    {sign}"])
+
     def test_many_failures_share_the_lines(self):
         output = "".join(f"line {i}\n" for i in range(100))
-        done = counted(*(case(f"D.Fails{i}", output) for i in range(20)))
-        self.assertEqual(len(done.stdout.splitlines()), 20 * (1 + 4) + 1)
+        done = counted(*(case(f"D.Fails{i}", output) for i in range(12)))
+        self.assertEqual(len(done.stdout.splitlines()), 12 * (1 + 4) + 1)
+
+    def test_more_failures_than_are_shown_are_a_number(self):
+        output = "".join(f"line {i}\n" for i in range(100))
+        for number, rest in ((13, "and 1 more failed test"), (500, "and 488 more failed tests")):
+            done = counted(PASSED, *(case(f"D.Fails{i}", output) for i in range(number)))
+            lines = done.stdout.splitlines()
+            self.assertEqual(lines[-2:], [rest, f"1 passed, {number} failed"])
+            self.assertEqual(len(lines), 12 * (1 + 4) + 2)
 
     def test_a_test_that_did_not_start_failed_and_one_that_skips_itself_did_not(self):
         done = counted('<testcase name="E.Absent" status="notrun"><skipped message=""/></testcase>',

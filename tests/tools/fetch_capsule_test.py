@@ -211,7 +211,10 @@ class FetchCapsule(unittest.TestCase):
     def test_a_full_disk_is_named(self):
         self.sandbox.publish("forky", RELEASE_6_4)
         self.sandbox.replace("dpkg-deb", 'echo "dpkg-deb: error: cannot copy: No space left on device" >&2; exit 2')
-        self.fails("the disk is full", "make room")
+        self.fails("the disk is full", "make room (2 GB are enough)")
+        for suite, packages in LIBS.items():
+            self.sandbox.publish(suite, packages)
+        self.fails("the disk is full", "make room (25 GB are enough)", arguments=("libs",))
         self.sandbox.restore("dpkg-deb")
         self.succeeds("6.4")
 
