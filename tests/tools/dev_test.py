@@ -125,6 +125,16 @@ class Dev(unittest.TestCase):
         self.assertEqual(len(installs), 1)
         self.assertEqual(installs[0].split("--no-install-recommends ")[1].split(), packages("packages-run.txt"))
 
+    @unittest.skipIf(os.geteuid() != 0, "packages are installed as root alone")
+    def test_libs_that_count_files_builds_one_target_and_fetches_no_libraries(self):
+        self.installed(packages("packages-run.txt") + packages("packages.txt"))
+        self.stand_in("tools/libs", f'echo "libs $*" >>"{self.log}"')
+        lines = self.dev("libs", "--count", "lib.so")
+        self.assertTrue(self.calls(lines, "cmake")[-1].endswith("--target hgcheck-instructions"), lines)
+        self.assertNotIn("fetch-capsule libs", lines)
+        self.assertEqual(lines[-1], "libs --count lib.so")
+        self.assertIn("fetch-capsule libs", self.dev("libs", "--suite", "rccl"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
