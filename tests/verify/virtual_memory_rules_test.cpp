@@ -124,7 +124,8 @@ TEST(VirtualMemoryRules, ARoundOfABlockGivesBackWhatItMakes) {
 
 TEST(VirtualMemoryRules, DeviceMemoryCountsPhysicalMemoryAndNoView) {
   EXPECT_EQ(flaw(program_of("placement native\nreserve r0 17\nview b0 r0 0 65537\ndevice_memory 67108864\n")), "");
-  EXPECT_THAT(flaw(program_of("placement native\nphysical h0 64\ndevice_memory 67108864\n")), HasSubstr("has at most"));
+  EXPECT_THAT(flaw(program_of("placement native\nphysical h0 64\ndevice_memory 67108864\n")),
+              HasSubstr("the program has more than 65536 bytes"));
 }
 
 TEST(VirtualMemoryRules, NothingOfItStandsInAThread) {

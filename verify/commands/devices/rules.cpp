@@ -58,7 +58,7 @@ Reason check(const State& state, const DeviceMemory& c) {
   if (memory.runtime_allocates || !memory.pools.empty())
     return "the free memory is stated before there are pools, and before graphs, streams or malloc allocate";
   if (memory.other_bytes() > MemoryState::kMaxOtherBytes)
-    return fmt::format("the program has more than {} bytes of buffers, freed ones included",
+    return fmt::format("the program has more than {} bytes of buffers and physical memory, freed ones included",
                        MemoryState::kMaxOtherBytes);
   return {};
 }
