@@ -2,8 +2,8 @@
 # shows.
 #
 # The first run is what a user would see. Where it ends as documented, the agent is asked for other orders
-# (tests/schedule.c), with longer and longer delays: which of the runtime's threads comes first is this machine's
-# affair, and a failure of order shows in some orders only. `env` becomes the program, so that a signal that ends the
+# (tests/schedule.c), because a failure of order shows in some orders only: first stepped, where a seed repeats its
+# order, then on free threads with longer and longer delays, where the machine has a say, too. `env` becomes the program, so that a signal that ends the
 # program stays one (`cmake -E env` would make it status 1). A run that dies otherwise is told and tried again, at most
 # twice. STATUS and OUTPUT are the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many
 # devices the agent has.
@@ -16,10 +16,16 @@ function(run_until_shown STATUS OUTPUT)
   if(AGENTS)
     set(agents ":${AGENTS}")
   endif()
-  foreach(run RANGE 1 20)
+  set(stepped ":1:1")
+  if(AGENTS)
+    set(stepped ":${AGENTS}:1")
+  endif()
+  foreach(run RANGE 1 28)
     set(prefix "")
-    if(run GREATER 1)
-      math(EXPR delay "100 * ${run} * ${run}")
+    if(run GREATER 1 AND run LESS 10)
+      set(prefix env HGCHECK_SCHEDULE=${run}:0${stepped} LD_PRELOAD=${SCHEDULE})
+    elseif(run GREATER 1)
+      math(EXPR delay "100 * (${run} - 8) * (${run} - 8)")
       set(prefix env HGCHECK_SCHEDULE=${run}:${delay}${agents} LD_PRELOAD=${SCHEDULE})
     elseif(agents)
       set(prefix env HGCHECK_SCHEDULE=0:0${agents} LD_PRELOAD=${SCHEDULE})
@@ -32,7 +38,7 @@ function(run_until_shown STATUS OUTPUT)
     if(status STREQUAL "1")
       break()
     elseif(seconds GREATER last_begin_seconds)
-      message("stopped after ${seconds} s and ${run} runs of 20")
+      message("stopped after ${seconds} s and ${run} runs of 28")
       break()
     elseif(NOT status STREQUAL "0")
       math(EXPR died "${died} + 1")
