@@ -3,10 +3,10 @@
 #
 # The first run is what a user would see. Where it ends as documented, the agent is asked for other orders
 # (tests/schedule.c), because a failure of order shows in some orders only: first stepped, where a seed repeats its
-# order, then on free threads with longer and longer delays, where the machine has a say, too. `env` becomes the program, so that a signal that ends the
-# program stays one (`cmake -E env` would make it status 1). A run that dies otherwise is told and tried again, at most
-# twice. STATUS and OUTPUT are the last run's. SCHEDULE: path of libhgschedule.so. AGENTS, where it is set: how many
-# devices the agent has.
+# order, then on free threads with longer and longer delays, where the machine has a say, too. `env` becomes the
+# program, so that a signal that ends the program stays one (`cmake -E env` would make it status 1). A run that dies
+# otherwise is told and tried again, at most twice. STATUS and OUTPUT are the last run's. SCHEDULE: path of
+# libhgschedule.so. AGENTS, where it is set: how many devices the agent has.
 set(one_run_seconds 60)
 set(last_begin_seconds 200)  # later, the test's own limit would end a run without a word of what was seen
 function(run_until_shown STATUS OUTPUT)
