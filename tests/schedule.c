@@ -24,7 +24,7 @@ __attribute__((constructor)) static void choose_schedule(void) {
                             &options.max_delay_us, &options.agents, &options.stepped);
   const int refused = fields >= 2 ? configure(&options) : -1;
   if (refused == 0) return;
-  fprintf(stderr, "libhgschedule: HGCHECK_SCHEDULE=%s is refused (%d); it is SEED:MICROSECONDS[:DEVICES[:STEPPED]]\n", text,
-          refused);
+  fprintf(stderr, "libhgschedule: HGCHECK_SCHEDULE=%s is refused (%d); it is SEED:MICROSECONDS[:DEVICES[:STEPPED]]\n",
+          text, refused);
   abort();
 }
