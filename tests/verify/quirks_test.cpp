@@ -210,7 +210,7 @@ TEST(Quirks, CarefulGoesAroundNothingInAGraphThatFreesAnotherGraphsMemory) {
 }
 
 TEST(Quirks, AFreeNodeOfMemoryThatACaptureAllocatedIsToldApart) {
-  const Quirk captured = made_up("op=add node=free captured_memory=1", "status=1");
+  const Quirk captured = made_up("op=add node=free unlisted_memory=1", "status=1");
   const auto explained = [&](const std::string& allocation) {
     const Program program =
         valid_program("stream s1\n" + allocation + "instantiate e1 g1\nlaunch e1 s0\ngraph g0\nfree g0.n0 b2\n");
@@ -239,10 +239,10 @@ TEST(Quirks, ANodeThatIsAddedByHandInACaptureIsAddedAndNotCaptured) {
     EXPECT_EQ(triggered("op=add node=alloc dependencies=1", "", memset + "\n" + called + how), by_hand);
     EXPECT_NE(triggered("op=malloc_async", "", called + how), by_hand);
     EXPECT_EQ(triggered("op=add node=free handle_gone=1", gone, freed + how), by_hand);
-    EXPECT_EQ(triggered("op=add node=free handle_gone=0 captured_memory=0", "", freed + how), by_hand);
+    EXPECT_EQ(triggered("op=add node=free handle_gone=0 unlisted_memory=0", "", freed + how), by_hand);
     EXPECT_NE(triggered("op=free_async from_pool=1 stream=1 capturing=1", "", freed + how), by_hand);
     // Memory that the capture itself allocates.
-    const std::string own = "op=add node=free handle_gone=0 captured_memory=";
+    const std::string own = "op=add node=free handle_gone=0 unlisted_memory=";
     EXPECT_EQ(triggered(own + "0", "", first + "free_async b3 s1 by_hand"), by_hand);
     EXPECT_NE(triggered(own + "1", "", first + "free_async b3 s1 by_hand"), by_hand);
   }

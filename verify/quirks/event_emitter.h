@@ -178,7 +178,7 @@ class EventEmitter {
                        });
     set(k_handle_gone, (origin && !allocates.alive) || ended);
     const NodeState* allocation = allocation_of(allocates, buffer);
-    set(k_captured_memory, allocation != nullptr && allocation->captured);
+    set(k_unlisted_memory, allocation != nullptr && (allocation->captured || allocation->form == NodeForm::kGeneric));
   }
   void stream_of_capture(Id id) {
     stream(id);

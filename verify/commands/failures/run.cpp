@@ -28,9 +28,6 @@ hip::Status run_command(Run& run, const FailBelow& c) {
   return {};
 }
 
-// Release 6.4 was not measured yet: there a bad call is looked at as before, by its status alone.
-constexpr bool kLooksAround = HIP_VERSION >= 70000000;
-
 // Bad calls do not go through the interposer, which counts, fails and poisons the program's own calls.
 template <>
 hip::Status run_command(Run& run, const BadCall& c) {
@@ -40,7 +37,7 @@ hip::Status run_command(Run& run, const BadCall& c) {
   const ErrorAnswer answer = answer_error_case(
       platform.api(),
       platform.function(static_cast<std::size_t>(find_kernel("count_only") - kernel_catalogue().data()), 0),
-      platform.symbol(Platform::kVariableOfBadCalls), project_code(), *error_case, kLooksAround && run.options.inspect);
+      platform.symbol(Platform::kVariableOfBadCalls), project_code(), *error_case, run.options.inspect);
   if (answer.kind == ErrorAnswer::Kind::kUnsupported) run.observation.unsupported = c.function;
   if (answer.kind == ErrorAnswer::Kind::kUnprepared) return hip::called(answer.status, "what a bad call needs");
   run.attempt.seen = describe(answer);

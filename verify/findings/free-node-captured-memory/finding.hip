@@ -1,4 +1,4 @@
-// A free node is refused for memory of a captured hipMallocAsync.
+// A free node is refused for memory of a captured hipMallocAsync or of hipGraphAddNode.
 // The story: finding.toml.
 #include "../check.h"
 
@@ -27,5 +27,13 @@ int main() {
   MUST(hipStreamEndCapture(stream, &graph));
   run(instantiate(graph));
   check("a free node for captured memory", hipSuccess, add_free_node(memory));
+
+  hipGraphNodeParams generic{};
+  generic.type = hipGraphNodeTypeMemAlloc;
+  generic.alloc.poolProps = params.poolProps;
+  generic.alloc.bytesize = 64;
+  graph = new_graph();
+  MUST(hipGraphAddNode(&node, graph, nullptr, 0, &generic));
+  check("a free node for memory of the generic function", hipSuccess, add_free_node(generic.alloc.dptr));
   return verdict();
 }

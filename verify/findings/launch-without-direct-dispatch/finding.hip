@@ -1,4 +1,4 @@
-// With direct dispatch off, a launch of a graph is not ordered with the work around it.
+// With direct dispatch off, a launch of a graph is not ordered with the work around it, nor in itself.
 // The story: finding.toml.
 #include "../check.h"
 
