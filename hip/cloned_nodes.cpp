@@ -20,12 +20,23 @@ Error failed(const char* function, hipError_t status) {
   return Error{status, std::string(function) + ": " + status_name(status)};
 }
 
+constexpr auto kBatchType =
+    static_cast<hipGraphNodeType>(14);  // hipGraphNodeTypeBatchMemOp, which HIP 6.4 does not name
+
 // The answer of hipGraphNodeGetType for a node that was recorded from `record`; nullopt for an opaque node.
 std::optional<hipGraphNodeType> type_of(const NodeRecord& record) {
-  static constexpr std::optional<hipGraphNodeType> kTypes[] = {
-      hipGraphNodeTypeKernel,    hipGraphNodeTypeMemcpy,   hipGraphNodeTypeMemset, hipGraphNodeTypeHost,
-      hipGraphNodeTypeEmpty,     hipGraphNodeTypeGraph,    std::nullopt,           hipGraphNodeTypeEventRecord,
-      hipGraphNodeTypeWaitEvent, hipGraphNodeTypeMemAlloc, hipGraphNodeTypeMemFree};
+  static constexpr std::optional<hipGraphNodeType> kTypes[] = {hipGraphNodeTypeKernel,
+                                                               hipGraphNodeTypeMemcpy,
+                                                               hipGraphNodeTypeMemset,
+                                                               hipGraphNodeTypeHost,
+                                                               hipGraphNodeTypeEmpty,
+                                                               hipGraphNodeTypeGraph,
+                                                               std::nullopt,
+                                                               hipGraphNodeTypeEventRecord,
+                                                               hipGraphNodeTypeWaitEvent,
+                                                               hipGraphNodeTypeMemAlloc,
+                                                               hipGraphNodeTypeMemFree,
+                                                               kBatchType};
   static_assert(std::size(kTypes) == std::variant_size_v<NodeRecord>);
   return kTypes[record.index()];
 }

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <variant>
 
+#include "hip/batch_nodes.h"
 #include "hip/driver_nodes.h"
 #include "hip/kernel_parameters.h"
 #include "hip/symbol_nodes.h"
@@ -42,6 +43,7 @@ struct SetNode {
     return exec ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
                 : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
+  hipError_t operator()(const BatchRecord& batch) const { return call_batch_setter(api, exec, node, batch); }
   // These nodes have no relocations (flaw_of checks that), so no patch sets them.
   hipError_t operator()(const HostRecord&) const { return untouchable(); }
   hipError_t operator()(const EmptyRecord&) const { return untouchable(); }
@@ -72,6 +74,7 @@ const char* setter_name(const NodeRecord& record, bool in_exec) {
   if (std::holds_alternative<MemsetRecord>(record)) {
     return in_exec ? "hipGraphExecMemsetNodeSetParams" : "hipGraphMemsetNodeSetParams";
   }
+  if (std::holds_alternative<BatchRecord>(record)) return batch_setter_name(in_exec);
   const auto* copy = std::get_if<CopyRecord>(&record);
   if (copy != nullptr && copy->symbol.symbol != nullptr) return symbol_setter_name(*copy, in_exec);
   if (copy != nullptr && copy->linear) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hip/batch_nodes.h"
 #include "hip/captured_graph.h"
 #include "hip/device_scope.h"
 #include "hip/driver_nodes.h"
@@ -81,6 +82,9 @@ struct AddNode {
   Result<hipGraphNode_t> operator()(MemoryFreeRecord& memory) const {
     return add("hipGraphAddMemFreeNode", api.hipGraphAddMemFreeNode,
                reinterpret_cast<void*>(static_cast<std::uintptr_t>(addresses[memory.buffer])));
+  }
+  Result<hipGraphNode_t> operator()(BatchRecord& batch) const {
+    return add_batch_node(api, graph, batch, dependencies);
   }
   Result<hipGraphNode_t> operator()(OpaqueRecord& opaque) const {
     return opaque.record(api, graph, dependencies, addresses, extras.kept);

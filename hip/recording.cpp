@@ -71,6 +71,21 @@ const char* flaw_of_fields(const std::vector<Relocation>& relocations, std::init
   return nullptr;
 }
 
+const char* flaw_of_batch(const BatchRecord& batch, const std::vector<Relocation>& relocations) {
+  if (batch.operations.empty()) return "a batch has at least one operation";
+  if (std::ranges::any_of(batch.operations, [](const auto& one) { return one.bytes != 4 && one.bytes != 8; })) {
+    return "an operation of a batch is of 4 or 8 bytes";
+  }
+  std::vector<std::uint32_t> numbers;
+  for (const Relocation& relocation : relocations) {
+    if (relocation.field != Field::kMemoryOperation) return "a relocation names a field that the node does not have";
+    if (relocation.offset >= batch.operations.size()) return "a relocation names an operation that does not exist";
+    numbers.push_back(relocation.offset);
+  }
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) == numbers.end() ? nullptr : "two relocations overlap";
+}
+
 struct FlawOfRecord {
   const std::vector<Relocation>& relocations;
 
@@ -83,6 +98,7 @@ struct FlawOfRecord {
     return flaw_of_fields(relocations, {copy.symbol.to ? Field::kCopySource : Field::kCopyDestination});
   }
   const char* operator()(const MemsetRecord&) const { return flaw_of_fields(relocations, {Field::kMemsetDestination}); }
+  const char* operator()(const BatchRecord& batch) const { return flaw_of_batch(batch, relocations); }
   const char* operator()(const HostRecord&) const { return flaw_of_fields(relocations, {}); }
   const char* operator()(const EmptyRecord&) const { return flaw_of_fields(relocations, {}); }
   const char* operator()(const EventSignalRecord& record) const { return flaw_of_event(record.event); }
@@ -232,7 +248,7 @@ void Recording::count(const RecordedNode& node) {
 const char* kind_of(const NodeRecord& record) {
   static constexpr const char* kKinds[] = {"kernel",      "copy",   "memset",       "host",       "empty",
                                            "child graph", "opaque", "event record", "event wait", "memory allocation",
-                                           "memory free"};
+                                           "memory free", "batch"};
   static_assert(std::size(kKinds) == std::variant_size_v<NodeRecord>);
   return kKinds[record.index()];
 }
@@ -260,6 +276,9 @@ void write_address(NodeRecord& record, const Relocation& relocation, DeviceAddre
       return;
     case Field::kMemsetDestination:
       std::get<MemsetRecord>(record).params.dst = pointer(address);
+      return;
+    case Field::kMemoryOperation:
+      std::get<BatchRecord>(record).operations.at(relocation.offset).address = address;
       return;
   }
   assert(false && "a field that does not exist");

@@ -133,6 +133,20 @@ struct MemoryFreeRecord {
   BufferIndex buffer = 0;
 };
 
+// A batch of memory operations, which run in order (hipGraphAddBatchMemOpNode): each writes a value, or waits until the
+// memory compares with it. A wait inside a graph that nothing satisfies never ends; nothing checks that here.
+struct MemoryOperation {
+  enum class Comparison : std::uint8_t { kAtLeast, kEqual, kAnd, kNor };  // in the order of HIP's flags
+  bool waits = false;
+  std::uint32_t bytes = 4;  // 4 or 8
+  DeviceAddress address = 0;
+  std::uint64_t value = 0;
+  Comparison comparison = Comparison::kAtLeast;  // of a wait
+};
+struct BatchRecord {
+  std::vector<MemoryOperation> operations;
+};
+
 // Memory that the nodes of a graph use and that belongs neither to the runtime nor to the caller: it has to outlive all
 // executable graphs of the graph, and their last launch.
 class Kept {
@@ -162,8 +176,9 @@ struct OpaqueRecord {
   bool with_the_one_before = false;  // it uses an object that the node before it keeps; both have to be in one graph
 };
 
-using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
-                                OpaqueRecord, EventSignalRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord>;
+using NodeRecord =
+    std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord, OpaqueRecord,
+                 EventSignalRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord, BatchRecord>;
 
 struct RecordedNode {
   NodeRecord record;
@@ -239,7 +254,7 @@ class Recording {
 };
 
 // The word for the kind of a node: "kernel", "copy", "memset", "host", "empty", "child graph", "opaque",
-// "event record", "event wait", "memory allocation" or "memory free".
+// "event record", "event wait", "memory allocation", "memory free" or "batch".
 [[nodiscard]] const char* kind_of(const NodeRecord& record);
 
 // The device that has to be current while the node is recorded or set: HIP takes the current device for the node's

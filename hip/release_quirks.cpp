@@ -44,6 +44,7 @@ QuirkyNode kind_for(const NodeRecord& record) {
   if (std::holds_alternative<CopyRecord>(record)) return Node::kCopy;
   if (std::holds_alternative<MemsetRecord>(record)) return Node::kMemset;
   if (std::holds_alternative<EmptyRecord>(record)) return Node::kEmpty;
+  if (std::holds_alternative<BatchRecord>(record)) return Node::kBatch;
   return std::holds_alternative<HostRecord>(record) ? Node::kHost : Node::kAny;
 }
 

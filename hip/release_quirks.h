@@ -44,7 +44,7 @@ enum class QuirkyUse : std::uint8_t {
   kSetOften,         // setters and updates of one executable graph, over and over
   kFreeAsync,        // hipFreeAsync of memory that its own stream still uses, when another stream has waited for that
 };
-enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty };
+enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty, kBatch };
 enum class QuirkyState : std::uint8_t {
   kSeveralRows,      // memset: more rows than one
   kLargeElements,    // memset: elements of more than one byte

@@ -33,11 +33,12 @@ enum class Field : std::uint8_t {
   kCopyDestination,
   kCopySource,
   kMemsetDestination,
+  kMemoryOperation,  // of the operation number `offset` of a batch
 };
 
 struct Relocation {
   Field field = Field::kKernelArgument;
-  std::uint32_t offset = 0;  // bytes into the packed argument block; 0 for every other field
+  std::uint32_t offset = 0;  // bytes into the argument block, or number of the operation; 0 for every other field
   BufferIndex buffer = 0;
   std::int64_t addend = 0;  // bytes; one past the end of the buffer is legal
 

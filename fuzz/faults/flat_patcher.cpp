@@ -38,9 +38,10 @@ struct Setter {
                            : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
   // These nodes hold no address that a patch changes, or were refused before (refuses()).
-  template <verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord,
-                          hip::EventSignalRecord, hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord>
-                R>
+  template <
+      verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord, hip::EventSignalRecord,
+                    hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord, hip::BatchRecord>
+          R>
   hipError_t operator()(R&) const {
     return hipErrorInvalidValue;
   }
@@ -92,6 +93,9 @@ hip::DeviceAddress address_in(const hip::NodeRecord& record, const hip::Relocati
       break;
     case hip::Field::kMemsetDestination:
       address = reinterpret_cast<std::uintptr_t>(std::get<hip::MemsetRecord>(record).params.dst);
+      break;
+    case hip::Field::kMemoryOperation:
+      address = std::get<hip::BatchRecord>(record).operations[relocation.offset].address;
       break;
   }
   return address;

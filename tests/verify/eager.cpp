@@ -69,6 +69,11 @@ struct NodeRunner {
       }
     }
   }
+  void operator()(const BatchParams& p) const {
+    for (const MemoryOperation& operation : p.operations) {
+      if (!operation.waits) std::memcpy(at(operation.ref), &operation.value, operation.bytes);  // the low bytes
+    }
+  }
   // Everything runs in one order here.
   void operator()(const EventRecordParams&) const {}
   void operator()(const EventWaitParams&) const {}

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "hip/batch_nodes.h"
 #include "hip/kernel_attributes.h"
 #include "hip/memory_parameters.h"
 #include "hip/release_quirks.h"
@@ -232,12 +233,32 @@ void Inspector::freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle
   say(fmt::format("{} frees {}", name, right ? "what it was given" : "something else"));
 }
 
+void Inspector::batch(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name,
+                      const GraphObject& graph) {
+  const hip::Result<hip::BatchRecord> told = hip::batch_of(context_.api, handle);
+  if (!told) {
+    failed_ = told.error();
+    return;
+  }
+  const hip::NodeRecord expected = hip::relocated(node, graph.addresses);
+  const std::vector<hip::MemoryOperation>& wanted = std::get<hip::BatchRecord>(expected).operations;
+  const std::vector<hip::MemoryOperation>& got = told.value().operations;
+  std::string text = fmt::format("{} makes {} operations:", name, got.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const bool there = i < wanted.size() && got[i].address == wanted[i].address;
+    text += fmt::format(" {} {} of {} by {} {}", got[i].waits ? "wait" : "write", got[i].value, got[i].bytes,
+                        static_cast<int>(got[i].comparison), there ? "where it said" : "elsewhere");
+  }
+  say(std::move(text));
+}
+
 void Inspector::parameters(const GraphObject& graph, hip::NodeIndex index, const std::string& name) {
   const hip::RecordedNode& node = graph.recording.nodes()[index];
   const hipGraphNode_t handle = graph.handles.nodes[index];
   if (std::holds_alternative<hip::KernelRecord>(node.record)) return kernel(node, handle, name, graph);
   if (std::holds_alternative<hip::CopyRecord>(node.record)) return copy(node, handle, name, graph);
   if (std::holds_alternative<hip::MemsetRecord>(node.record)) return memset(node, handle, name, graph);
+  if (std::holds_alternative<hip::BatchRecord>(node.record)) return batch(node, handle, name, graph);
   if (const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record))
     return allocation(*memory, handle, name, graph);
   if (const auto* memory = std::get_if<hip::MemoryFreeRecord>(&node.record)) return freed(*memory, handle, name, graph);

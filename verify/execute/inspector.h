@@ -42,6 +42,7 @@ class Inspector {
   void memset(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name, const GraphObject& graph);
   void allocation(const hip::MemoryAllocRecord& record, hipGraphNode_t handle, const std::string& name,
                   const GraphObject& graph);
+  void batch(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name, const GraphObject& graph);
   void freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle, const std::string& name,
              const GraphObject& graph);
   bool holds(hipError_t code, const char* function);

@@ -81,7 +81,8 @@ class View {
       const hip::NodeRecord now = hip::relocated(recorded, addresses_);
       std::visit([&](const auto& record) { fill(node, record); }, now);
       const auto* named = std::get_if<hip::CopyRecord>(&now);
-      if (named != nullptr && named->symbol.symbol != nullptr) show_as_opaque(node, recorded);
+      const bool symbol = named != nullptr && named->symbol.symbol != nullptr;
+      if (symbol || std::holds_alternative<hip::BatchRecord>(now)) show_as_opaque(node, recorded);
       node.dependencies = copy(recorded.dependencies);
       node.dependency_count = recorded.dependencies.size();
       if (relocations_ && node.kind != HGPATCHER_OPAQUE) show_relocations(node, recorded);
@@ -93,7 +94,7 @@ class View {
     graph.node_count = nodes_.back().size();
     return graph;
   }
-  // The C ABI has no symbols: to a library such a copy is a node that it cannot patch.
+  // The C ABI has no symbols and no batches: to a library these are nodes that it cannot patch.
   void show_as_opaque(hgpatcher_node& node, const hip::RecordedNode& recorded) {
     std::vector<hip::BufferIndex> buffers;
     for (const hip::Relocation& r : recorded.relocations) buffers.push_back(r.buffer);
@@ -144,6 +145,7 @@ class View {
   // No move changes a memory node: to a library these nodes cannot be patched.
   static void fill(hgpatcher_node& node, const hip::MemoryAllocRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::MemoryFreeRecord&) { node.kind = HGPATCHER_OPAQUE; }
+  static void fill(hgpatcher_node& node, const hip::BatchRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::EmptyRecord&) { node.kind = HGPATCHER_EMPTY; }
   void fill(hgpatcher_node& node, const hip::ChildRecord& r) {
     node.kind = HGPATCHER_CHILD;

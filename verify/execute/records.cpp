@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "hip/batch_nodes.h"
+
 namespace verify {
 
 namespace {
@@ -130,6 +132,17 @@ struct Maker {
   hip::RecordedNode operator()(const MemoryAllocParams& p) const {
     return {hip::MemoryAllocRecord{p.buffer, p.bytes, 0, p.access}, {}, {}};
   }
+  hip::RecordedNode operator()(const BatchParams& p) const {
+    hip::BatchRecord batch;
+    std::vector<hip::Relocation> relocations;
+    for (const MemoryOperation& each : p.operations) {
+      relocations.push_back({hip::Field::kMemoryOperation, static_cast<std::uint32_t>(batch.operations.size()),
+                             each.ref.buffer, each.ref.offset});
+      batch.operations.push_back({each.waits, each.bytes, address(each.ref), each.value,
+                                  static_cast<hip::MemoryOperation::Comparison>(each.comparison)});
+    }
+    return {std::move(batch), {}, std::move(relocations)};
+  }
   hip::RecordedNode operator()(const MemoryFreeParams& p) const { return {hip::MemoryFreeRecord{p.buffer}, {}, {}}; }
 };
 
@@ -173,6 +186,8 @@ const char* missing_function(const hip::Api& api, const NodeParams& params) {
     MISSING(hipFreeAsync);
   } else if (std::holds_alternative<MemoryFreeParams>(params)) {
     MISSING(hipGraphAddMemFreeNode);
+  } else if (std::holds_alternative<BatchParams>(params)) {
+    return hip::missing_batch_function(api);
   }
 #undef MISSING
   return nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hip/batch_nodes.h"
 #include "hip/driver_nodes.h"
 #include "hip/errors.h"
 #include "hip/generic_nodes.h"
@@ -143,6 +144,9 @@ struct ExecSetter {
     return hip::called(context.api.hipGraphExecEventWaitNodeSetEvent(exec, node, r.event),
                        "hipGraphExecEventWaitNodeSetEvent");
   }
+  hip::Status operator()(hip::BatchRecord& r) const {
+    return hip::called(hip::call_batch_setter(context.api, exec, node, r), hip::batch_setter_name(true));
+  }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryFreeRecord&) const { return no_setter(); }
   hip::Status operator()(hip::EmptyRecord&) const { return {}; }
@@ -179,6 +183,9 @@ struct GraphSetter {
   }
   hip::Status operator()(hip::EventWaitRecord& r) const {
     return hip::called(context.api.hipGraphEventWaitNodeSetEvent(node, r.event), "hipGraphEventWaitNodeSetEvent");
+  }
+  hip::Status operator()(hip::BatchRecord& r) const {
+    return hip::called(hip::call_batch_setter(context.api, nullptr, node, r), hip::batch_setter_name(false));
   }
   hip::Status operator()(hip::ChildRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }

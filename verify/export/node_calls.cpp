@@ -156,6 +156,18 @@ struct CallsOf {
             "",
             "&" + name};
   }
+  NodeCalls operator()(const BatchParams& p) const {
+    text.need_header("iterator");
+    const std::string name = fmt::format("w{}", text.number(LocalKind::kNode));
+    std::vector<std::string> lines = {
+        "// Static: some runtimes keep the pointer to the array.",
+        fmt::format("static hipStreamBatchMemOpParams {}_list[{}]{{}};", name, p.operations.size())};
+    for (std::size_t i = 0; i < p.operations.size(); ++i) operation(p.operations[i], name, i, lines);
+    lines.push_back(
+        fmt::format("hipBatchMemOpNodeParams {0}{{nullptr, {1}, {0}_list, 0}};", name, p.operations.size()));
+    lines.push_back(fmt::format("hipCtxGetCurrent(&{}.ctx);", name));
+    return {std::move(lines), "", "", "BatchMemOp", "", "&" + name};
+  }
   NodeCalls operator()(const EmptyParams&) const { return {{}, "", "", "Empty", "", ""}; }
   NodeCalls operator()(const ChildParams&) const { return {{}, "", "", "ChildGraph", "", child}; }
   NodeCalls operator()(const EventRecordParams& p) const {
@@ -185,6 +197,18 @@ struct CallsOf {
   }
 
  private:
+  static void operation(const MemoryOperation& o, const std::string& name, std::size_t i,
+                        std::vector<std::string>& lines) {
+    static constexpr const char* kFlags[] = {"Gte", "Eq", "And", "Nor"};
+    const std::string one = fmt::format("{}_list[{}]", name, i), part = o.waits ? "waitValue" : "writeValue";
+    lines.push_back(
+        fmt::format("{}.operation = hipStreamMemOp{}Value{};", one, o.waits ? "Wait" : "Write", o.bytes * 8));
+    lines.push_back(fmt::format("{}.{}.address = {};", one, part, reference(o.ref, o.ref)));
+    lines.push_back(fmt::format("{}.{}.value{} = {};", one, part, o.bytes == 8 ? "64" : "", number(o.value, o.bytes)));
+    if (!o.waits) return;
+    lines.push_back(
+        fmt::format("{}.waitValue.flags = hipStreamWaitValue{};", one, kFlags[static_cast<std::size_t>(o.comparison)]));
+  }
   void access(const MemoryAllocParams& p, const std::string& name, std::vector<std::string>& lines) const {
     if (p.access == 0) return;
     text.need_header("iterator");

@@ -60,7 +60,8 @@ bool NodesDraft::draw_params(AddNode& command) {
   if (swarm_.children && choices_.percent(22) && draw_child(command)) return true;
   ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
   if (swarm_.devices) generator.run_on(device_for(graph));
-  std::optional<NodeParams> params = generator.any();
+  const bool batch = swarm_.batches && choices_.percent(15);
+  std::optional<NodeParams> params = batch ? generator.batch() : generator.any();
   if (!params) return false;
   command.params = std::move(*params);
   if (swarm_.fans && choices_.percent(30)) command.fan = static_cast<std::uint32_t>(choices_.between(2, 24));

@@ -76,6 +76,8 @@ Swarm draw_swarm(Choices& choices) {
   swarm.cooperative = swarm.by_symbol && choices.percent(40);
   constexpr std::uint64_t kMostStreams = 9;
   if (choices.percent(12)) swarm.most_streams = choices.between(swarm.most_streams + 1, kMostStreams);
+  // Only programs with other forms of nodes have batches, so that the other programs of a seed stay as they are.
+  swarm.batches = swarm.forms && !swarm.devices && choices.percent(40);
   return swarm;
 }
 
@@ -323,6 +325,39 @@ std::optional<NodeParams> ParamsGenerator::host() {
   return params;
 }
 
+// Small numbers, and numbers that need all bytes of the word.
+std::uint64_t ParamsGenerator::value_of(std::uint32_t bytes) {
+  const std::uint64_t small = choices_.below(100);
+  if (choices_.percent(50)) return small;
+  return bytes == 8 ? ~std::uint64_t{0} / (small + 1) : 0xffffffffU - small;
+}
+
+// The words of a batch follow one another, so that no two overlap.
+std::optional<NodeParams> ParamsGenerator::batch() {
+  if (usable_.empty()) return {};
+  const std::optional<Id> buffer = pick_by([](const BufferState& b) {
+    return b.memory == MemoryKind::kDevice && b.device == 0 && !b.view && !b.is_variable();
+  });
+  if (!buffer) return {};
+  BatchParams params;
+  BufferRef at = slice(*buffer, 8, 8);
+  const std::uint64_t writes = choices_.between(1, 3);
+  while (params.operations.size() < writes && room(at) >= 8) {
+    MemoryOperation write{false, choices_.percent(50) ? 4U : 8U, at, 0, WaitComparison::kAtLeast};
+    write.value = value_of(write.bytes);
+    params.operations.push_back(write);
+    at.offset += 8;
+  }
+  if (params.operations.empty()) return {};
+  if (choices_.percent(40)) {
+    MemoryOperation wait = params.operations[choices_.below(params.operations.size())];
+    wait.waits = true;
+    wait.comparison = static_cast<WaitComparison>(choices_.below(4));
+    params.operations.push_back(wait);
+  }
+  return params;
+}
+
 std::optional<NodeParams> ParamsGenerator::event() {
   const std::vector<Id> events = state_.live_events();
   if (events.empty()) return {};
@@ -371,6 +406,24 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
     MemsetParams changed = *old;
     changed.value = static_cast<std::uint32_t>(choices_.below(1ULL << (8 * old->element)));
     if (choices_.percent(50)) changed.dst = slice(old->dst.buffer, old->element, old->width * old->element);
+    return changed;
+  }
+  if (const auto* old = std::get_if<BatchParams>(&params)) {
+    BatchParams changed = *old;
+    for (MemoryOperation& operation : changed.operations) {
+      if (operation.waits) {  // for the same value as the write that it belongs to
+        for (std::size_t i = 0; i < old->operations.size(); ++i) {
+          const MemoryOperation& write = old->operations[i];
+          if (!write.waits && write.ref == operation.ref) operation.value = changed.operations[i].value;
+        }
+      } else {
+        operation.value = value_of(operation.bytes);
+      }
+    }
+    if (choices_.percent(50)) {
+      const Id to = like(old->operations.front().ref.buffer);
+      for (MemoryOperation& operation : changed.operations) operation.ref.buffer = to;
+    }
     return changed;
   }
   if (std::holds_alternative<HostParams>(params)) return host();

@@ -44,6 +44,7 @@ struct Swarm {
   bool modules = false;          // code that is loaded and unloaded
   bool by_symbol = false;        // kernels that are named by their host functions
   bool cooperative = false;      // cooperative launches; both kinds of names come with them
+  bool batches = false;          // of memory operations
   std::size_t most_streams = 4;  // that live at a time, the null stream counted
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);
@@ -58,6 +59,8 @@ class ParamsGenerator {
 
   // Any node type but a child; no value when the buffers at hand do not allow the type that was drawn.
   [[nodiscard]] std::optional<NodeParams> any();
+  // A batch of writes, and of waits for values that it writes, on memory of device 0.
+  [[nodiscard]] std::optional<NodeParams> batch();
   // A linear copy between buffers of device memory, on two devices where two have buffers.
   [[nodiscard]] std::optional<NodeParams> peer_copy(PeerCopy form);
   // Other parameters for a node that keeps its type, kernel, direction and shape.
@@ -72,6 +75,7 @@ class ParamsGenerator {
   std::optional<NodeParams> memset();
   std::optional<NodeParams> host();
   std::optional<NodeParams> event();
+  std::uint64_t value_of(std::uint32_t bytes);
 
   // A usable buffer whose state is accepted.
   template <class Accept>

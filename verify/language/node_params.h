@@ -157,8 +157,25 @@ struct MemoryFreeParams {
   bool operator==(const MemoryFreeParams&) const = default;
 };
 
+// A batch of memory operations, which run in order. Each wait is on a value that an earlier write of the same batch has
+// written, so that every launch ends.
+inline constexpr std::size_t kMaxBatchOperations = 4;
+enum class WaitComparison : std::uint8_t { kAtLeast, kEqual, kAnd, kNor };
+struct MemoryOperation {
+  bool waits = false;
+  std::uint32_t bytes = 4;  // 4 or 8
+  BufferRef ref;
+  std::uint64_t value = 0;
+  WaitComparison comparison = WaitComparison::kAtLeast;  // of a wait
+  bool operator==(const MemoryOperation&) const = default;
+};
+struct BatchParams {
+  std::vector<MemoryOperation> operations;
+  bool operator==(const BatchParams&) const = default;
+};
+
 using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostParams, EmptyParams, ChildParams,
-                                EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams>;
+                                EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams, BatchParams>;
 
 [[nodiscard]] inline bool is_event_node(const NodeParams& params) {
   return std::holds_alternative<EventRecordParams>(params) || std::holds_alternative<EventWaitParams>(params);

@@ -117,8 +117,15 @@ bool has_form(const NodeParams& params, NodeForm form) {
   const auto* kernel = std::get_if<KernelParams>(&params);
   if (form == NodeForm::kTyped) return true;
   if (copy != nullptr) return !copy->linear;
+  if (std::holds_alternative<BatchParams>(params)) return false;  // HIP's generic parameters have none
   if (form == NodeForm::kGeneric) return kernel == nullptr || !kernel->opaque;
   return std::holds_alternative<MemsetParams>(params) || std::holds_alternative<MemoryFreeParams>(params);
+}
+
+bool same_operations(const BatchParams& a, const BatchParams& b) {
+  return std::ranges::equal(a.operations, b.operations, [](const MemoryOperation& x, const MemoryOperation& y) {
+    return x.waits == y.waits && x.bytes == y.bytes;
+  });
 }
 
 bool fills(const NodeParams& params, Id buffer, std::uint64_t bytes) {

@@ -118,6 +118,12 @@ struct RangeAppender {
   void operator()(const ChildParams&) const {}
   void operator()(const EventRecordParams&) const {}
   void operator()(const EventWaitParams&) const {}
+  // Each wait is for a value that a write of the batch wrote, so the writes cover its bytes.
+  void operator()(const BatchParams& params) const {
+    for (const MemoryOperation& operation : params.operations) {
+      if (!operation.waits) add_range(ranges, operation.ref, 0, operation.bytes, true);
+    }
+  }
   // As in the model: a node that uses the memory has to be ordered with its allocation node and with its free node.
   void operator()(const MemoryAllocParams& params) const {
     ranges.push_back({params.buffer, 0, static_cast<std::int64_t>(params.bytes), true});
@@ -150,6 +156,9 @@ struct NamesOfNode {
   void operator()(EventWaitParams& p) const { visit('v', p.event, false); }
   void operator()(MemoryAllocParams& p) const { visit('b', p.buffer, true); }
   void operator()(MemoryFreeParams& p) const { visit('b', p.buffer, false); }
+  void operator()(BatchParams& p) const {
+    for (MemoryOperation& operation : p.operations) ref(operation.ref);
+  }
 };
 
 }  // namespace
@@ -166,6 +175,8 @@ void for_each_ref(const NodeParams& params, const std::function<void(const Buffe
     visit(memset->dst);
   } else if (const auto* host = std::get_if<HostParams>(&params)) {
     if (host->memory) visit(*host->memory);
+  } else if (const auto* batch = std::get_if<BatchParams>(&params)) {
+    for (const MemoryOperation& operation : batch->operations) visit(operation.ref);
   }
 }
 

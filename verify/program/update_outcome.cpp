@@ -45,6 +45,10 @@ UpdateOutcome compare(const NodeState& a, const NodeState& b) {
   if (const auto* copy = std::get_if<CopyParams>(&a.params)) return compare(*copy, std::get<CopyParams>(b.params));
   if (const auto* memset = std::get_if<MemsetParams>(&a.params))
     return compare(*memset, std::get<MemsetParams>(b.params));
+  if (const auto* batch = std::get_if<BatchParams>(&a.params)) {
+    const bool same = same_operations(*batch, std::get<BatchParams>(b.params));
+    return same ? UpdateOutcome::kSuccess : UpdateOutcome::kUndefinedHere;
+  }
   const auto* child = std::get_if<ChildParams>(&a.params);
   if (child == nullptr) return UpdateOutcome::kSuccess;
   const bool same_nest = child->nest == std::get<ChildParams>(b.params).nest;

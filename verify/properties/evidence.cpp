@@ -52,6 +52,10 @@ std::vector<PointerField> pointer_fields(const NodeEvidence& node) {
     } else if (const auto* memset = std::get_if<model::MemsetParams>(node.actual)) {
       field.name = "dst";
       field.observed = memset->dst;
+    } else if (const auto* batch = std::get_if<model::BatchParams>(node.actual)) {
+      if (relocation.offset >= batch->operations.size()) continue;
+      field.name = fmt::format("operation {}", relocation.offset);
+      field.observed = batch->operations[relocation.offset].address;
     } else {
       continue;
     }

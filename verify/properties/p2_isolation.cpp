@@ -30,6 +30,7 @@ class Fingerprint {
     for (const model::MemoryOperation& operation : p.operations) {
       number(operation.address);
       number(operation.value);
+      number(static_cast<std::uint64_t>(operation.comparison));
     }
   }
   void operator()(const model::KernelParams& p) {

@@ -217,6 +217,49 @@ Reason params(const State& state, const MemoryFreeParams& p) {
   return state.missing_buffer(p.buffer);
 }
 
+// The comparisons are those of HIP's header (hipStreamWaitValue32); 32 bits of a 32-bit value are compared.
+bool satisfied(const MemoryOperation& wait, std::uint64_t value) {
+  const std::uint64_t all = wait.bytes == 8 ? ~std::uint64_t{0} : 0xffffffffU;
+  switch (wait.comparison) {
+    case WaitComparison::kAtLeast:
+      return value >= wait.value;
+    case WaitComparison::kEqual:
+      return value == wait.value;
+    case WaitComparison::kAnd:
+      return (value & wait.value) != 0;
+    case WaitComparison::kNor:
+      return (~(value | wait.value) & all) != 0;
+  }
+  return false;
+}
+
+Reason flaw_of_operations(const BatchParams& batch) {
+  const std::vector<MemoryOperation>& operations = batch.operations;
+  if (operations.empty() || operations.size() > kMaxBatchOperations)
+    return fmt::format("a batch has 1 to {} operations", kMaxBatchOperations);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const MemoryOperation& wait = operations[i];
+    if (!wait.waits) continue;
+    const auto written =
+        std::find_if(operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(i),
+                     [&](const auto& o) { return !o.waits && o.ref == wait.ref && o.bytes == wait.bytes; });
+    if (written == operations.begin() + static_cast<std::ptrdiff_t>(i) || !satisfied(wait, written->value))
+      return "a batch waits for a value that it has written itself: other waits may never end";
+  }
+  return {};
+}
+
+Reason params(const State& state, const BatchParams& p) {
+  if (Reason reason = flaw_of_operations(p)) return reason;
+  for (const MemoryOperation& operation : p.operations) {
+    if (Reason reason = reference(state, operation.ref, operation.bytes)) return reason;
+    const BufferState& buffer = *state.buffer(operation.ref.buffer);
+    if (buffer.memory != MemoryKind::kDevice || buffer.device != 0)
+      return fmt::format("b{} is not memory of device 0, on which memory operations are defined", operation.ref.buffer);
+  }
+  return {};
+}
+
 Reason params(const State& state, const ChildParams& p) {
   if (p.nest == 0) return "a child is nested at least once";
   if (Reason reason = state.missing_graph(p.graph)) return reason;
@@ -247,7 +290,7 @@ Reason flaw_of_fan(const NodeParams& params, std::uint32_t fan) {
   const auto* kernel = std::get_if<KernelParams>(&params);
   const bool strided = (copy != nullptr && !copy->linear) || (memset != nullptr && memset->height != 1);
   const bool shared = (host != nullptr && host->memory) || std::holds_alternative<ChildParams>(params) ||
-                      is_event_node(params) || is_memory_node(params);
+                      is_event_node(params) || is_memory_node(params) || std::holds_alternative<BatchParams>(params);
   if (strided || shared || (kernel != nullptr && kernel->opaque)) return "this node cannot be fanned out";
   return {};
 }

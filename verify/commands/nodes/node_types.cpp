@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "verify/commands/fields.h"
+#include "verify/commands/nodes/batches.h"
 #include "verify/commands/nodes/kernel_nodes.h"
 
 namespace verify {
@@ -53,6 +54,10 @@ constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords =
      "Memory that the graph allocates when it runs (`hipGraphAddMemAllocNode`). The name is a buffer from "
      "here on, and is not declared. `access`: the devices that the node's access descriptors let read and write it."},
     {"free", false, false, "b5", "Frees it (`hipGraphAddMemFreeNode`), behind every node that names it."},
+    {"batch", true, true, "do=OPERATION,...",
+     "Up to 4 memory operations (`hipGraphAddBatchMemOpNode`), which run in order: `write32:b0+0:7`, `write64:b0+8:9`, "
+     "`wait32:b0+0:geq:7`, `wait64:b0+8:eq:9` (`geq`, `eq`, `and`, `nor`), on memory of device 0. A wait is for "
+     "a value that the batch has written itself, and writes do not overlap. Setters keep the kinds of operations."},
 }};
 
 static_assert(std::all_of(kNodeWords.begin(), kNodeWords.end(), [](const NodeWord& row) { return !row.word.empty(); }));
@@ -93,7 +98,8 @@ constexpr std::array<NodeParams (*)(Line&), kNodeWords.size()> kStarts = {parse_
                                                                           start_named<EventRecordParams, 'v'>,
                                                                           start_named<EventWaitParams, 'v'>,
                                                                           start_alloc,
-                                                                          start_named<MemoryFreeParams, 'b'>};
+                                                                          start_named<MemoryFreeParams, 'b'>,
+                                                                          start_empty<BatchParams>};
 static_assert(std::all_of(kStarts.begin(), kStarts.end(), [](auto start) { return start != nullptr; }));
 
 PeerCopy parse_peer_copy(Line& line, Attributes& attributes) {
@@ -190,6 +196,7 @@ struct KeysParser {
     Token devices;
     if (attributes.take("access", devices)) params.access = parse_devices(attributes.line(), devices);
   }
+  void operator()(BatchParams& params) const { parse_batch_keys(attributes, params); }
   void operator()(Keyless auto&) const {}
 
  private:
@@ -259,6 +266,7 @@ struct ParamsPrinter {
     }
   }
   void operator()(const MemoryFreeParams& p) const { fmt::format_to(out, " b{}", p.buffer); }
+  void operator()(const BatchParams& p) const { fmt::format_to(out, " do={}", print_batch(p)); }
 };
 
 // ---- making them simpler
@@ -339,6 +347,7 @@ struct ParamsSimplifier {
       if (others != p.access) emit(MemoryAllocParams{p.buffer, p.bytes, others});
     }
   }
+  void operator()(const BatchParams& p) const { simplify_batch(p, emit); }
   void operator()(const Keyless auto&) const {}
   void operator()(const ChildParams& p) const {
     for (const std::uint64_t nest : smaller_values(p.nest, 1))
@@ -377,6 +386,7 @@ struct FeatureCounter {
     if (memory.access != 0) add("memory with access descriptors");
     if (memory.access > 1) add("memory that another device may access");
   }
+  void operator()(const BatchParams& batch) const { count_batch_features(batch, add); }
   // These types have no feature besides their word.
   void operator()(const Keyless auto&) const {}
 };
@@ -446,6 +456,7 @@ std::vector<std::string> node_feature_names() {
                            "memset element 4",    "host with memory",    "nest"}) {
     names.emplace_back(name);
   }
+  for (std::string& name : batch_feature_names()) names.push_back(std::move(name));
   return names;
 }
 

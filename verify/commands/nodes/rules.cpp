@@ -169,6 +169,9 @@ bool same_shape(const NodeState& a, const NodeParams& params, const GraphState* 
     if (old.element != memset->element || old.height != memset->height) return false;
     return memset->height == 1 || (old.width == memset->width && old.pitch == memset->pitch);
   }
+  if (const auto* batch = std::get_if<BatchParams>(&params)) {
+    return same_operations(std::get<BatchParams>(a.params), *batch);
+  }
   if (std::holds_alternative<ChildParams>(params)) {
     return child != nullptr && std::get<ChildParams>(a.params).nest == std::get<ChildParams>(params).nest &&
            same_topology(*a.child, *child);
