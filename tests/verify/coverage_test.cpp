@@ -61,6 +61,24 @@ TEST(Coverage, AChangedGraphIsChangedForItsEarlierExecutables) {
   EXPECT_EQ(count_of(program, "update from", "graph: changed since it was instantiated"), 1);
 }
 
+TEST(Coverage, ALaunchMeetsTheMemoryThatWasMappedSinceTheLastOne) {
+  const std::string mapped =
+      "reserve r0 2\nphysical h0 1\nphysical h1 1\nmap r0 0 h0\naccess r0 0 readwrite\n"
+      "view b1 r0 0 256\ngraph g1\nkernel g1.n0 inplace_u32 data=b1 n=4 k=1\ninstantiate e1 g1\nlaunch e1 s0\n"
+      "sync device\n";
+  const Program same = launched_then(mapped + "launch e1 s0\n");
+  EXPECT_EQ(count_of(same, "launch", "exec: over another mapping"), 0);
+  EXPECT_EQ(count_of(same, "map", "range: with a view"), 0);
+  const Program other =
+      launched_then(mapped + "unmap r0 0\nmap r0 0 h1\naccess r0 0 readwrite\nmap r0 1 h1\nlaunch e1 s0\n");
+  EXPECT_EQ(count_of(other, "launch", "exec: over another mapping"), 1);
+  EXPECT_EQ(count_of(other, "map", "range: nothing is mapped"), 2);
+  EXPECT_EQ(count_of(other, "map", "range: named by a graph"), 2);
+  EXPECT_EQ(count_of(other, "map", "range: mapped again"), 2);
+  EXPECT_EQ(count_of(other, "map the memory", "physical: mapped"), 1);
+  EXPECT_EQ(count_of(other, "unmap", "range: with shared memory"), 0);
+}
+
 TEST(Coverage, EveryPairIsThereOnceAndHasAMeaning) {
   std::set<std::pair<std::string, std::string>> pairs;
   std::set<std::string_view> names;

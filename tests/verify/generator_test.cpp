@@ -15,6 +15,7 @@
 
 #include "programs.h"
 #include "verify/program/blocks.h"
+#include "verify/program/coverage.h"
 #include "verify/program/features.h"
 
 namespace verify {
@@ -194,6 +195,27 @@ TEST(Generator, ForkedStreamsMakeRingsAndCapturesInOtherModesMeetUnsafeCalls) {
   EXPECT_EQ(most_streams, 9u);
   RecordProperty("rings", std::to_string(rings));
   RecordProperty("unsafe", std::to_string(unsafe));
+}
+
+// About one program in twelve has mapped memory, and some of these launch a graph over memory that was mapped anew.
+TEST(Generator, ProgramsMapMemoryAnewUnderTheirGraphs) {
+  constexpr std::uint64_t kPrograms = 3000;
+  std::uint64_t maps = 0, anew = 0;
+  for (std::uint64_t index = 0; index < kPrograms; ++index) {
+    const Program program = campaign_program(13, index, {});
+    if (std::ranges::none_of(program.steps, [](const Step& s) { return std::holds_alternative<MapMemory>(s.command); }))
+      continue;
+    ++maps;
+    std::vector<std::uint64_t> pairs(coverage_pairs().size(), 0);
+    count_pairs(program, pairs);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const CoveragePair& pair = coverage_pairs()[i];
+      if (pair.operation == "launch" && pair.state == "exec: over another mapping") anew += pairs[i] != 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(maps, kPrograms / 15);
+  EXPECT_LE(maps, kPrograms / 9);
+  EXPECT_GE(anew, maps / 12);
 }
 
 TEST(Generator, WithoutFailuresNoProgramFailsACall) {

@@ -156,6 +156,17 @@ TEST(Shrinker, MemoryOfStreamsAndOfMallocIsDeclaredWhereThatIsEnough) {
   }
 }
 
+TEST(Shrinker, AViewOfMappedMemoryIsDeclaredWhereThatIsEnough) {
+  const std::string mapped = "reserve r0 2\nphysical h0 1\nmap r0 1 h0\naccess r0 1 readwrite\nview b5 r0 1 4096\n";
+  const Program program = program_of(mapped + "write b5 seed=1\nread b5\nunmap r0 1\nrelease h0\nunreserve r0\n");
+  EXPECT_EQ(print_program(Shrinker().shrink(program, [](const Program& p) { return has<Read>(p); }).program),
+            "hgcheck-program 1\nplacement arena\nbuffer b5 64\nread b5\n");
+  const auto reads_a_view = [](const Program& p) { return has<Read>(p) && has<DeclareView>(p); };
+  EXPECT_EQ(print_program(Shrinker().shrink(program, reads_a_view).program),
+            "hgcheck-program 1\nplacement arena\nreserve r0 2\nphysical h0 1\nmap r0 1 h0\naccess r0 1 readwrite\n"
+            "view b5 r0 1 64\nread b5\n");
+}
+
 TEST(Shrinker, ARepeatThatIsNotNeededGoes) {
   const Program program = program_of("graph g0\nempty g0.n0\ninstantiate e0 g0\nrepeat 1000 launch e0 s0");
   const auto launches_seven_times = [](const Program& p) {

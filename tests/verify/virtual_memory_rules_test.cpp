@@ -41,6 +41,17 @@ TEST(VirtualMemoryText, AnErrorNamesThePlaceAndTheWord) {
   EXPECT_THAT(parse_error_of("view b0 r0 0 300000"), HasSubstr("262144"));
 }
 
+TEST(VirtualMemoryRules, ANodeDoesNotWriteAddressesThatItUsesThroughAnotherView) {
+  const auto copy = [](std::string_view view, int from) {
+    return flaw_when_mapped("map r0 1 h1\nview b2 " + std::string(view) + "\ngraph g0\nmemcpy g0.n0 dst=b2+0 src=b0+" +
+                            std::to_string(from) + " bytes=64 kind=d2d\n");
+  };
+  EXPECT_THAT(copy("r0 0 4096", 0), HasSubstr("also touches through another argument"));
+  EXPECT_THAT(copy("r0 0 4096", 63), HasSubstr("also touches through another argument"));
+  EXPECT_EQ(copy("r0 0 4096", 64), "");
+  EXPECT_EQ(copy("r0 1 4096", 0), "");
+}
+
 TEST(VirtualMemoryRules, ACallThatHipRefusesDoesNotStand) {
   EXPECT_EQ(flaw_when_mapped(""), "");
   EXPECT_EQ(flaw_when_mapped("reserve r0 1\n"), "line 10: r0 is reserved already");

@@ -121,6 +121,16 @@ TEST(VirtualMemoryPrograms, ARuntimeThatKeepsTheOldMemoryDiffers) {
   EXPECT_EQ(bench.judge.judge(program_of(kRemaps), {}).verdict, VerdictKind::kDiverge);
 }
 
+TEST(VirtualMemoryPrograms, ARuntimeThatKeepsMemoryOrAddressesLeaks) {
+  OtherBench keeps_memory(
+      [](hip::Api& api) { api.hipMemRelease = [](hipMemGenericAllocationHandle_t) { return hipSuccess; }; });
+  const Judgement memory = keeps_memory.judge.judge(program_of(kAliases), {});
+  EXPECT_THAT(described(memory), HasSubstr("physical memories"));
+  OtherBench keeps_addresses(
+      [](hip::Api& api) { api.hipMemAddressFree = [](void*, std::size_t) { return hipSuccess; }; });
+  EXPECT_THAT(described(keeps_addresses.judge.judge(program_of(kRemaps), {})), HasSubstr("reservations"));
+}
+
 TEST(VirtualMemoryPrograms, ARuntimeThatReportsAnotherRightDiffers) {
   OtherBench bench([](hip::Api& api) {
     api.hipMemGetAccess = [](unsigned long long* flags, const hipMemLocation*, void*) {

@@ -249,7 +249,9 @@ std::vector<Held> ModelPlatform::held() {
           {kAllocations, live.allocations - instance_.variables_in_memory()},
           {kBytesOfMemory, live.bytes - instance_.variables_in_memory() * kSymbolBytes},
           {"user objects", live.user_objects},
-          {"memory pools", live.pools}};
+          {"memory pools", live.pools},
+          {"reservations", instance_.runtime().virtual_memory().ranges().size()},
+          {"physical memories", instance_.runtime().virtual_memory().memories()}};
 }
 
 std::string ModelPlatform::leaks() {
@@ -265,6 +267,8 @@ std::string ModelPlatform::leaks() {
   note(live.allocations - instance_.variables_in_memory(), "allocations");
   note(live.user_objects, "user objects");
   note(live.pools, "memory pools");
+  note(instance_.runtime().virtual_memory().ranges().size(), "reservations");
+  note(instance_.runtime().virtual_memory().memories(), "physical memories");
   return text;
 }
 

@@ -1,7 +1,7 @@
 // A program in the making: its steps, the state after them, the operations that all parts of the generator of programs
 // share, and the life of its buffers. The lowest layer of the generator; above it, each on the one before: NodesDraft,
-// StreamsDraft, StreamMemoryDraft, GraphMemoryDraft, LaunchesDraft, ThreadsDraft, BlocksDraft, and ProgramGenerator,
-// which chooses. Internal to verify/generate.
+// StreamsDraft, StreamMemoryDraft, VirtualMemoryDraft, GraphMemoryDraft, LaunchesDraft, ThreadsDraft, BlocksDraft, and
+// ProgramGenerator, which chooses. Internal to verify/generate.
 #pragma once
 
 #include "verify/generate/choices.h"

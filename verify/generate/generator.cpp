@@ -26,6 +26,7 @@ class ProgramGenerator final : private BlocksDraft {
     if (alive(state_.buffers()).empty() && take(DeclareBuffer{next_.buffer, 256, MemoryKind::kDevice})) ++next_.buffer;
     if (swarm_.event_nodes) declare_events();
     if (swarm_.devices) declare_device();
+    if (swarm_.mapped_memory) declare_mapped_memory();
     build_graph();
     instantiate();
     // Bounded: every turn either takes a command or counts towards giving up.
@@ -60,6 +61,7 @@ class ProgramGenerator final : private BlocksDraft {
     if (swarm_.children && choices_.percent(5)) return child_family();
     if (swarm_.graph_memory && choices_.percent(20)) return graph_memory();
     if (swarm_.stream_memory && choices_.percent(30)) return stream_memory();
+    if (swarm_.mapped_memory && choices_.percent(35)) return mapped_memory();
     if (swarm_.devices && choices_.percent(8)) return peers();
     if ((swarm_.editing || swarm_.toggling || swarm_.queries || swarm_.objects || swarm_.attributes) &&
         choices_.percent(20))
@@ -232,6 +234,7 @@ class ProgramGenerator final : private BlocksDraft {
                                                                "hipGraphAddKernelNode",
                                                                "hipGraphExecUpdate",
                                                                "hipGraphAddChildGraphNode"};
+    if (swarm_.mapped_memory && choices_.percent(50)) return fail_to_map();
     const auto nth = static_cast<std::uint32_t>(choices_.between(1, 4));
     if (choices_.percent(15)) {
       take(FailBelow{nth, static_cast<Below>(choices_.below(kBelowWords.size()))});
@@ -240,6 +243,13 @@ class ProgramGenerator final : private BlocksDraft {
     }
     move();
     patch_stale();
+  }
+
+  void fail_to_map() {
+    static constexpr std::array<const char*, 4> kFunctions = {"hipMemAddressReserve", "hipMemCreate", "hipMemMap",
+                                                              "hipMemSetAccess"};
+    take(Fail{static_cast<std::uint32_t>(choices_.between(1, 2)), kFunctions[choices_.below(kFunctions.size())]});
+    mapped_memory();
   }
 
   // Makes everything that was recorded visible: each executable graph is brought up to date and launched once more.

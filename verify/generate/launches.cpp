@@ -11,6 +11,7 @@ void LaunchesDraft::launch() {
 
 void LaunchesDraft::launch_exec(Id exec) {
   if (swarm_.graph_memory || swarm_.stream_memory) before_launch(exec);
+  if (swarm_.mapped_memory) reach_views(exec);
   patch_exec(exec);
   const bool null_stream = choices_.percent(swarm_.devices ? 10 : 50);
   const Launch command{exec, null_stream ? kNullStream : stream_for(state_.exec(exec)->graph)};

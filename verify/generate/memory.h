@@ -6,19 +6,18 @@
 // which is then refused unless it frees by itself.
 #pragma once
 
-#include "verify/generate/stream_memory.h"
+#include "verify/generate/virtual_memory.h"
 
 namespace verify {
 
-class GraphMemoryDraft : protected StreamMemoryDraft {
+class GraphMemoryDraft : protected VirtualMemoryDraft {
  protected:
-  using StreamMemoryDraft::StreamMemoryDraft;
+  using VirtualMemoryDraft::VirtualMemoryDraft;
 
   void memory_family();
   void use_what_is_there();
   // Mostly frees the memory that has to be free before a launch of `exec`.
   void before_launch(Id exec);
-  virtual void launch_exec(Id exec) = 0;
   bool add_ordered(AddNode node) { return order(node) && take(node); }  // after the nodes that it would race with
   // Adds a node that allocates the next buffer, and a memset that fills it.
   bool allocate(Id graph);

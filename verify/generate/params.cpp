@@ -75,7 +75,10 @@ Swarm draw_swarm(Choices& choices) {
   swarm.by_symbol = choices.percent(25);
   swarm.cooperative = swarm.by_symbol && choices.percent(40);
   constexpr std::uint64_t kMostStreams = 9;
-  if (choices.percent(12)) swarm.most_streams = choices.between(swarm.most_streams + 1, kMostStreams);
+  // One draw for both: a program has many streams, or mapped memory, or neither.
+  const std::uint64_t draw = choices.below(100);
+  if (draw >= 88) swarm.most_streams = choices.between(swarm.most_streams + 1, kMostStreams);
+  swarm.mapped_memory = draw < 88 && draw >= 79;
   // Only programs with other forms of nodes have batches, so that the other programs of a seed stay as they are.
   swarm.batches = swarm.forms && !swarm.devices && choices.percent(40);
   return swarm;
@@ -100,7 +103,7 @@ std::optional<Id> ParamsGenerator::pick_for_kernel(Id device) {
   return pick_by([this, device](const BufferState& buffer) {
     if (!reachable_by_kernels(buffer.memory) || (buffer.graph && device != 0)) return false;
     const bool host = buffer.memory != MemoryKind::kDevice;
-    return host || buffer.device == device || state_.peer_enabled(device, buffer.device);
+    return host || buffer.view || buffer.device == device || state_.peer_enabled(device, buffer.device);
   });
 }
 
@@ -128,6 +131,7 @@ ArgumentValue ParamsGenerator::scalar(const FieldSpec& field) {
   if (choices_.percent(swarm_.collision_percent)) {
     value.kind = ArgumentValue::Kind::kAddressBits;
     const Id buffer = usable_[choices_.below(usable_.size())];
+    if (state_.buffer(buffer)->view) return {};  // such an address is no number that a program may hold
     value.ref = slice(buffer, choices_.percent(50) ? 8 : 1, 0);
     return value;
   }

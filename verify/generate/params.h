@@ -45,6 +45,7 @@ struct Swarm {
   bool by_symbol = false;        // kernels that are named by their host functions
   bool cooperative = false;      // cooperative launches; both kinds of names come with them
   bool batches = false;          // of memory operations
+  bool mapped_memory = false;    // ranges, physical memory, and views of it
   std::size_t most_streams = 4;  // that live at a time, the null stream counted
 };
 [[nodiscard]] Swarm draw_swarm(Choices& choices);

@@ -63,6 +63,7 @@ void StreamsDraft::act_during_capture() {
   const std::vector<Id> streams = capturing();
   if (streams.empty()) return;
   if (many_streams() && choices_.percent(15)) return ring(pick(streams));
+  if (swarm_.mapped_memory && choices_.percent(10)) return map_during_capture();
   const Id stream = pick(streams);
   const std::uint64_t draw = choices_.below(104);
   if (swarm_.stream_memory && choices_.percent(25)) {

@@ -136,8 +136,7 @@ bool StreamsDraft::work(Id stream) {
     if (!params) continue;
     const Enqueue command{stream, std::move(*params), 0};
     if (state_.check(command)) continue;
-    std::vector<ByteRange> ranges;
-    append_ranges(command.params, 1, ranges);
+    const std::vector<ByteRange> ranges = state_.ranges_of(command.params, 1);
     if (capture != nullptr) {
       if (state_.node_races(capture->graph, ranges, capture->behind.at(stream))) continue;
     } else if (state_.work_races(ranges, stream)) {

@@ -33,6 +33,8 @@ class StreamsDraft : protected NodesDraft {
   void modules();
   // Memory, on a stream that captures or beside it.
   virtual void in_capture(Id stream) = 0;
+  // Changes what is mapped while a stream captures.
+  virtual void map_during_capture() = 0;
 
  private:
   [[nodiscard]] std::vector<Id> usable_on_streams(const GraphState* graph) const;

@@ -1,180 +1,18 @@
 #include "verify/program/coverage.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <map>
+#include <optional>
+#include <set>
 
-#include "verify/program/meetings.h"
+#include "verify/program/coverage_tables.h"
 #include "verify/program/state.h"
 
 namespace verify {
 
 namespace {
-
-struct StateRow {
-  Object object;
-  StateMeaning state;
-};
-
-// The order within an object is that of the bits in its mask (see Tracker).
-constexpr std::array kStates = {
-    StateRow{Object::kGraph, {"graph: empty", "it has no node"}},
-    StateRow{Object::kGraph, {"graph: with child graphs", "a node of it is a child graph"}},
-    StateRow{Object::kGraph, {"graph: wide", "at least 16 nodes, fans counted"}},
-    StateRow{Object::kGraph, {"graph: with old addresses", "a buffer that it names has moved and it was not patched"}},
-    StateRow{Object::kGraph, {"graph: with executables", "it was instantiated, and the executable graph lives"}},
-    StateRow{Object::kGraph, {"graph: while an executable of it runs", "one that was launched and not waited for"}},
-    StateRow{Object::kGraph,
-             {"graph: changed since it was instantiated", "a node or an edge was added, removed, set or patched"}},
-    StateRow{Object::kGraph, {"graph: copied into another as a child", "hipGraphAddChildGraphNode took a copy of it"}},
-    StateRow{Object::kGraph, {"graph: a clone", "hipGraphClone made it"}},
-    StateRow{Object::kGraph, {"graph: nodes were removed", "hipGraphDestroyNode on a node of it"}},
-    StateRow{Object::kGraph, {"graph: with memory nodes", "it allocates memory when it runs"}},
-    StateRow{Object::kExec, {"exec: never launched", "instantiated, not launched yet"}},
-    StateRow{Object::kExec, {"exec: running", "a launch of it was not waited for"}},
-    StateRow{Object::kExec, {"exec: idle", "launched, and waited for"}},
-    StateRow{Object::kExec, {"exec: with old addresses", "a buffer that it names has moved and it was not patched"}},
-    StateRow{Object::kExec, {"exec: empty", "it has no node"}},
-    StateRow{Object::kExec, {"exec: parameters were set", "by hipGraphExec*NodeSetParams"}},
-    StateRow{Object::kExec, {"exec: was patched", "brought to other addresses in place"}},
-    StateRow{Object::kExec, {"exec: was updated", "by hipGraphExecUpdate"}},
-    StateRow{Object::kExec, {"exec: its graph is destroyed", "hipGraphDestroy on what it came from"}},
-    StateRow{Object::kExec, {"exec: its graph changed since", "a node was added to it, set or patched"}},
-    StateRow{Object::kExec, {"exec: one of several", "its graph has another living executable graph"}},
-    StateRow{Object::kExec, {"exec: with disabled nodes", "hipGraphNodeSetEnabled"}},
-    StateRow{Object::kExec, {"exec: its graph lost a node", "one that the executable graph was made with"}},
-    StateRow{Object::kExec, {"exec: with memory that was not freed", "its last launch allocated it"}},
-    StateRow{Object::kStream, {"stream: null", "HIP's legacy null stream"}},
-    StateRow{Object::kStream, {"stream: blocking", "created with hipStreamDefault"}},
-    StateRow{Object::kStream, {"stream: non-blocking", "created with hipStreamNonBlocking"}},
-    StateRow{Object::kStream, {"stream: with work", "a launch on it was not waited for"}},
-    StateRow{Object::kStream, {"stream: without work", "all that was launched on it was waited for"}},
-    StateRow{Object::kStream, {"stream: behind an event", "it was told to wait for one"}},
-    StateRow{Object::kStream, {"stream: capturing", "it takes part in a capture that is valid"}},
-    StateRow{Object::kStream, {"stream: in an invalid capture", "something that HIP forbids was done meanwhile"}},
-    StateRow{Object::kStream, {"stream: of another device", "created while that one was current"}},
-    StateRow{Object::kEvent, {"event: never recorded", "created, and nothing more"}},
-    StateRow{Object::kEvent, {"event: recorded", "by hipEventRecord"}},
-    StateRow{Object::kEvent, {"event: recorded again", "more than once"}},
-    StateRow{Object::kEvent, {"event: waited for by a stream", "hipStreamWaitEvent"}},
-    StateRow{Object::kEvent, {"event: recorded in a capture", "last, and the capture is open or over"}},
-    StateRow{Object::kEvent, {"event: of another device", "created while that one was current"}},
-    StateRow{Object::kBuffer, {"buffer: device memory", "hipMalloc"}},
-    StateRow{Object::kBuffer, {"buffer: pinned memory", "hipHostMalloc"}},
-    StateRow{Object::kBuffer, {"buffer: pageable memory", "the host's own"}},
-    StateRow{Object::kBuffer, {"buffer: never moved", "it is where it was made"}},
-    StateRow{Object::kBuffer, {"buffer: moved", "it was moved, contents and all"}},
-    StateRow{Object::kBuffer, {"buffer: named by a graph", "a living graph or executable graph holds its address"}},
-    StateRow{Object::kBuffer, {"buffer: in use by a launch", "that was not waited for"}},
-    StateRow{Object::kBuffer, {"buffer: memory of a graph", "an allocation node made it"}},
-    StateRow{Object::kBuffer, {"buffer: a variable", "of the device code, named by its symbol or its address"}},
-    StateRow{Object::kBuffer, {"buffer: memory of a stream", "hipMallocAsync, from a pool, or `malloc`"}},
-    StateRow{Object::kBuffer, {"buffer: of another device", "memory of a device that is not device 0"}},
-};
-
-constexpr auto kMeanings = [] {
-  std::array<StateMeaning, kStates.size()> meanings{};
-  for (std::size_t i = 0; i < kStates.size(); ++i) meanings[i] = kStates[i].state;
-  return meanings;
-}();
-
-struct Impossible {
-  std::string_view operation;  // a prefix of the operation's name
-  std::string_view state;
-  std::string_view why;
-};
-
-constexpr std::string_view kMemoryNodes = "HIP refuses it where there are memory nodes";
-constexpr std::string_view kUnfreed = "the memory is freed first: a strategy that records again would leave it behind";
-constexpr std::string_view kVariable = "it is where it is for as long as the program runs";
-constexpr std::string_view kNoNames = "HIP names an executable graph's nodes by those of its graph";
-
-// Every row is a precondition of verify::State or the meaning of a word; a test runs programs against this list.
-constexpr std::array kImpossible = {
-    Impossible{"launch", "exec: with old addresses", "a launch has its buffers where they are"},
-    Impossible{"instantiate", "graph: with old addresses", "a graph is patched before it is instantiated"},
-    Impossible{"set exec child", "exec: empty", "there is no node to set"},
-    Impossible{"set ", "exec: empty", "there is no node to set"},
-    Impossible{"set ", "graph: empty", "there is no node to set"},
-    Impossible{"dot", "graph: with child graphs", "how child graphs are printed is nowhere said"},
-    Impossible{"find", "graph: empty", "there is no node to find"},
-    Impossible{"edge", "graph: empty", "there is no node to join"},
-    Impossible{"unedge", "graph: empty", "there is no edge to remove"},
-    Impossible{"remove", "graph: empty", "there is no node to remove"},
-    Impossible{"enable", "exec: empty", "there is no node to enable"},
-    Impossible{"disable", "exec: empty", "there is no node to disable"},
-    Impossible{"change what comes before on", "stream: null", "the null stream takes part in no capture"},
-    Impossible{"change what comes before on", "stream: in an invalid capture", "its dependencies are not documented"},
-    Impossible{"elapsed", "event: recorded in a capture", "what HIP answers is not documented"},
-    Impossible{"destroy stream", "stream: null", "the null stream is never destroyed"},
-    Impossible{"update from", "graph: with old addresses", "a graph is patched before something is updated from it"},
-    Impossible{"add as a child", "graph: with old addresses", "a graph is patched before it becomes a child"},
-    Impossible{"set exec", "exec: its graph is destroyed", kNoNames},
-    Impossible{"enable", "exec: its graph is destroyed", kNoNames},
-    Impossible{"disable", "exec: its graph is destroyed", kNoNames},
-    Impossible{"inspect exec", "exec: its graph is destroyed", kNoNames},
-    Impossible{"add as a child", "graph: with memory nodes", kMemoryNodes},
-    Impossible{"clone", "graph: with memory nodes", kMemoryNodes},
-    Impossible{"unedge", "graph: with memory nodes", kMemoryNodes},
-    Impossible{"remove", "graph: with memory nodes", kMemoryNodes},
-    Impossible{"update from", "graph: with memory nodes", "what an update does with memory nodes is not documented"},
-    Impossible{"patch exec", "exec: with memory that was not freed", kUnfreed},
-    Impossible{"set exec", "exec: with memory that was not freed", kUnfreed},
-    Impossible{"update", "exec: with memory that was not freed", kUnfreed},
-    Impossible{"move", "buffer: memory of a graph", "where it is is the runtime's business"},
-    Impossible{"write", "buffer: memory of a graph", "nodes and streams write it"},
-    Impossible{"free_async", "buffer: pinned memory", "what graphs and streams allocate is a device's"},
-    Impossible{"free_async", "buffer: pageable memory", "what graphs and streams allocate is a device's"},
-    Impossible{"free_async", "buffer: moved", "what graphs and streams allocate is never moved"},
-    Impossible{"move", "buffer: memory of a stream", "where it is is the runtime's business"},
-    Impossible{"copy attributes from", "graph: empty", "there is no node that has any"},
-    Impossible{"move", "buffer: a variable", kVariable},
-    Impossible{"free", "buffer: a variable", kVariable},
-    Impossible{"free_async", "buffer: of another device", "what graphs and streams allocate is device 0's"},
-    Impossible{"allocate on", "stream: of another device", "what graphs and streams allocate is device 0's"},
-    Impossible{"free memory on", "stream: of another device", "what graphs and streams allocate is device 0's"},
-};
-
-std::string_view why_not(std::string_view operation, std::string_view state) {
-  for (const Impossible& row : kImpossible) {
-    if (operation.starts_with(row.operation) && state == row.state) return row.why;
-  }
-  return {};
-}
-
-// A state that cannot follow another one of the same object.
-struct Excluded {
-  std::string_view before, state;
-};
-
-constexpr std::array kExcluded = {
-    Excluded{"exec: running", "exec: never launched"},
-    Excluded{"exec: idle", "exec: never launched"},
-    Excluded{"stream: null", "stream: blocking"},
-    Excluded{"stream: null", "stream: non-blocking"},
-    Excluded{"stream: blocking", "stream: null"},
-    Excluded{"stream: blocking", "stream: non-blocking"},
-    Excluded{"stream: non-blocking", "stream: null"},
-    Excluded{"stream: non-blocking", "stream: blocking"},
-    Excluded{"stream: of another device", "stream: null"},
-    Excluded{"stream: null", "stream: of another device"},
-    Excluded{"event: recorded", "event: never recorded"},
-    Excluded{"event: recorded again", "event: never recorded"},
-    Excluded{"buffer: device memory", "buffer: pinned memory"},
-    Excluded{"buffer: device memory", "buffer: pageable memory"},
-    Excluded{"buffer: pinned memory", "buffer: device memory"},
-    Excluded{"buffer: pinned memory", "buffer: pageable memory"},
-    Excluded{"buffer: pageable memory", "buffer: device memory"},
-    Excluded{"buffer: pageable memory", "buffer: pinned memory"},
-    Excluded{"buffer: moved", "buffer: never moved"},
-};
-
-bool excluded(std::string_view before, std::string_view state) {
-  return std::ranges::any_of(kExcluded,
-                             [&](const Excluded& row) { return row.before == before && row.state == state; });
-}
 
 // The places of an operation's first pair and first triple.
 struct First {
@@ -223,9 +61,12 @@ struct GraphNotes {
   std::uint64_t changes = 0;
   bool copied = false;
 };
+// The memory that a view shows, page by page, and where the mapping of each page begins; no value where nothing is.
+using Shown = std::vector<std::optional<std::pair<Id, std::uint32_t>>>;
 struct ExecNotes {
   std::uint64_t changes_then = 0;  // GraphNotes::changes of its graph when it was instantiated
   bool launched = false, set = false, patched = false, updated = false;
+  std::map<Id, Shown> shown = {};  // by view, at the last launch
 };
 struct StreamNotes {
   bool non_blocking = false, waited = false;
@@ -252,6 +93,8 @@ class Tracker {
     for (const Meeting& met : meetings) leave(met.leaves, met.id);
     if (const auto* declared = std::get_if<DeclareStream>(&command)) {
       streams_[declared->stream].non_blocking = declared->non_blocking;
+    } else if (const auto* unmapped = std::get_if<UnmapMemory>(&command)) {
+      unmapped_.insert(unmapped->range);
     }
   }
 
@@ -320,7 +163,8 @@ class Tracker {
     return bits({!notes.launched, running, notes.launched && !running, !state_.current(exec.graph),
                  exec.graph.nodes.empty(), notes.set, notes.patched, notes.updated, !state_.graph(exec.origin)->alive,
                  origin != graphs_.end() && origin->second.changes != notes.changes_then,
-                 executables(exec.origin, false) > 1, disabled, !exec.gone.empty(), state_.unfreed_memory(exec.graph)});
+                 executables(exec.origin, false) > 1, disabled, !exec.gone.empty(), state_.unfreed_memory(exec.graph),
+                 shows_other_memory(exec.graph, notes.shown)});
   }
   [[nodiscard]] Mask stream(Id id) const {
     const auto found = streams_.find(id);
@@ -339,16 +183,86 @@ class Tracker {
   }
   [[nodiscard]] Mask buffer(Id id) const {
     const BufferState& buffer = *state_.buffer(id);
-    bool named = false;
-    for (const auto& [graph_id, graph] : state_.graphs())
-      named = named || (graph.alive && graph.addresses.contains(id));
-    for (const auto& [exec_id, exec] : state_.execs()) {
-      named = named || (exec.alive && exec.graph.addresses.contains(id));
-    }
+    const bool named = named_by_graph(id);
     return bits({buffer.memory == MemoryKind::kDevice, buffer.memory == MemoryKind::kPinned,
                  buffer.memory == MemoryKind::kPageable, buffer.version == 0, buffer.version != 0, named,
                  state_.buffer_in_use(id), buffer.graph.has_value(), buffer.symbol.has_value(), buffer.of_stream,
-                 buffer.device != 0});
+                 buffer.device != 0, buffer.view.has_value(), buffer.view && shows_shared(id)});
+  }
+  [[nodiscard]] Mask range(Id id) const {
+    const RangeState& range = state_.ranges().at(id);
+    bool named = false, busy = false, viewed = false, shared = false, released = false;
+    for (const auto& [buffer, state] : state_.buffers()) {
+      if (!state.view || state.view->range != id || !state.alive) continue;
+      viewed = true;
+      named = named || named_by_graph(buffer);
+      busy = busy || state_.buffer_in_use(buffer);
+    }
+    for (const auto& [page, mapping] : range.mappings) {
+      shared = shared || times_mapped(mapping.memory) > 1;
+      released = released || !state_.memories().at(mapping.memory).alive;
+    }
+    return bits({range.mappings.empty(), !range.mappings.empty(), unmapped_.contains(id), viewed, named, busy, shared,
+                 released, !state_.captures().empty(), range.device != 0});
+  }
+  [[nodiscard]] Mask physical(Id id) const {
+    const std::size_t times = times_mapped(id);
+    bool named = false;
+    for (const auto& [buffer, state] : state_.buffers()) {
+      named = named || (state.view && state.alive && shows(buffer, id) && named_by_graph(buffer));
+    }
+    return bits({times == 0, times > 0, times > 1, named, state_.memories().at(id).device != 0});
+  }
+
+  // ---- what the states of mapped memory need
+
+  [[nodiscard]] bool named_by_graph(Id buffer) const {
+    const auto names = [buffer](const auto& entry) {
+      if constexpr (requires { entry.second.graph; }) {
+        return entry.second.alive && entry.second.graph.addresses.contains(buffer);
+      } else {
+        return entry.second.alive && entry.second.addresses.contains(buffer);
+      }
+    };
+    return std::ranges::any_of(state_.graphs(), names) || std::ranges::any_of(state_.execs(), names);
+  }
+  [[nodiscard]] std::size_t times_mapped(Id memory) const {
+    std::size_t times = 0;
+    for (const auto& [id, range] : state_.ranges()) {
+      for (const auto& [page, mapping] : range.mappings) times += mapping.memory == memory ? 1 : 0;
+    }
+    return times;
+  }
+  [[nodiscard]] Shown shown(const BufferState& buffer) const {
+    Shown pages;
+    if (!state_.ranges().at(buffer.view->range).alive) return pages;
+    for (std::uint32_t i = 0; i < pages_of(buffer.bytes); ++i) {
+      const auto [mapping, first] = state_.parts().memory.mapped.at(buffer.view->range, buffer.view->page + i);
+      pages.push_back(mapping == nullptr ? std::nullopt : std::optional(std::pair(mapping->memory, first)));
+    }
+    return pages;
+  }
+  [[nodiscard]] std::map<Id, Shown> shown(const GraphState& graph) const {
+    std::map<Id, Shown> all;
+    if (state_.ranges().empty()) return all;
+    for (const auto& [id, version] : graph.addresses) {
+      if (const BufferState* buffer = state_.buffer(id); buffer != nullptr && buffer->view) all[id] = shown(*buffer);
+    }
+    return all;
+  }
+  [[nodiscard]] bool shows_other_memory(const GraphState& graph, const std::map<Id, Shown>& before) const {
+    return std::ranges::any_of(before, [&](const auto& entry) {
+      const auto& [view, pages] = entry;
+      return graph.addresses.contains(view) && pages != shown(*state_.buffer(view));
+    });
+  }
+  [[nodiscard]] bool shows(Id view, Id memory) const {
+    return std::ranges::any_of(shown(*state_.buffer(view)),
+                               [memory](const auto& page) { return page && page->first == memory; });
+  }
+  [[nodiscard]] bool shows_shared(Id view) const {
+    return std::ranges::any_of(shown(*state_.buffer(view)),
+                               [this](const auto& page) { return page && times_mapped(page->first) > 1; });
   }
 
   [[nodiscard]] Mask states(Object object, Id id) const {
@@ -363,6 +277,10 @@ class Tracker {
         return event(id);
       case Object::kBuffer:
         return buffer(id);
+      case Object::kRange:
+        return range(id);
+      case Object::kPhysical:
+        return physical(id);
     }
     return 0;
   }
@@ -381,6 +299,7 @@ class Tracker {
         break;
       case Leaves::kLaunched:
         execs_[id].launched = true;
+        execs_[id].shown = shown(state_.exec(id)->graph);
         break;
       case Leaves::kNodesSet:
         execs_[id].set = true;
@@ -413,6 +332,7 @@ class Tracker {
   std::map<Id, ExecNotes> execs_;
   std::map<Id, StreamNotes> streams_;
   std::map<Id, EventNotes> events_;
+  std::set<Id> unmapped_;  // ranges
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -204,6 +205,8 @@ class Counter {
         [this]<class C>(const C& c) {
           Id device = 0;
           if constexpr (requires { c.device; }) device = c.device;
+          if constexpr (std::is_same_v<C, ReserveRange>) range_devices_[c.range] = c.device;
+          if constexpr (std::is_same_v<C, DeclareView>) device = range_devices_[c.range];
           if constexpr (requires { c.buffer, c.bytes; }) buffer(c.buffer, c.bytes, device);
         },
         command);
@@ -274,6 +277,7 @@ class Counter {
   State state_;              // the state before the step; stays empty in a program without captures
   std::vector<std::uint64_t> buffer_bytes_;
   std::vector<Id> buffer_devices_;
+  std::map<Id, Id> range_devices_;  // by range
   std::set<Id> filled_, circles_;
 };
 

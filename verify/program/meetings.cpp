@@ -27,6 +27,10 @@ Object object_of(char letter) {
       return Object::kStream;
     case 'v':
       return Object::kEvent;
+    case 'r':
+      return Object::kRange;
+    case 'h':
+      return Object::kPhysical;
     default:
       assert(letter == 'b');
       return Object::kBuffer;
@@ -156,7 +160,8 @@ std::vector<Meeting> operations() {
     put_meetings<C>(nullptr, words, all);
   });
   std::vector<Meeting> once;
-  for (const Object object : {Object::kGraph, Object::kExec, Object::kStream, Object::kEvent, Object::kBuffer}) {
+  for (const Object object : {Object::kGraph, Object::kExec, Object::kStream, Object::kEvent, Object::kBuffer,
+                              Object::kRange, Object::kPhysical}) {
     for (const Meeting& row : all) {
       const auto same = [&](const Meeting& other) { return other.operation == row.operation; };
       if (row.object != object || row.operation.empty() || std::ranges::any_of(once, same)) continue;

@@ -10,7 +10,7 @@
 namespace verify {
 
 // The kinds of objects that have states (verify/program/coverage.h).
-enum class Object : std::uint8_t { kGraph, kExec, kStream, kEvent, kBuffer };
+enum class Object : std::uint8_t { kGraph, kExec, kStream, kEvent, kBuffer, kRange, kPhysical };
 
 // An operation, and the object that it meets.
 struct Meeting {

@@ -112,7 +112,10 @@ hip::Status MappedMemory::fill_at(const CreatePhysical& c, void* at) {
   const hipMemAccessDesc access = access_of(c.device, AccessRight::kReadWrite);
   hip::Status status =
       hip::call<&hip::Api::hipMemSetAccess>(context_.interposer.inner(), at, bytes.size(), &access, 1U);
-  return status ? platform_.store(reinterpret_cast<hip::DeviceAddress>(at), bytes.data(), bytes.size()) : status;
+  if (!status) return status;
+  return on_device(context_.interposer.inner(), c.device, [&] {
+    return platform_.store(reinterpret_cast<hip::DeviceAddress>(at), bytes.data(), bytes.size());
+  });
 }
 
 hip::Status MappedMemory::release(const ReleasePhysical& c) {

@@ -216,8 +216,8 @@ class Descent {
     return any;
   }
 
-  // Turns memory that a graph, a stream or hipMalloc allocates into a buffer of the program, so that no rule of such
-  // memory prevents further changes.
+  // Turns memory that a graph, a stream or hipMalloc allocates, and a view of mapped memory, into a buffer of the
+  // program, so that no rule of such memory prevents further changes.
   bool declare_memory() {
     bool any = false;
     for (std::size_t i = 0; i < best_.steps.size() && !spent(); ++i) {
@@ -233,6 +233,7 @@ class Descent {
       };
       declare(std::get_if<MallocAsync>(&best_.steps[i].command));
       declare(std::get_if<Malloc>(&best_.steps[i].command));
+      declare(std::get_if<DeclareView>(&best_.steps[i].command));
     }
     return any;
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "verify/commands/captures/answers.h"
 #include "verify/language/line.h"
@@ -50,13 +51,22 @@ Reason in_bounds(const State& state, const std::vector<ByteRange>& ranges) {
   return {};
 }
 
-Reason not_self_conflicting(const std::vector<ByteRange>& ranges) {
+// How far the first byte of `b` lies behind that of `a`, where both are one buffer or views of one range.
+std::optional<std::int64_t> distance(const State& state, Id a, Id b) {
+  if (a == b) return 0;
+  const std::optional<ViewPlace>&one = state.buffer(a)->view, &other = state.buffer(b)->view;
+  if (!one || !other || one->range != other->range) return {};
+  return (std::int64_t{other->page} - std::int64_t{one->page}) * static_cast<std::int64_t>(kPageBytes);
+}
+
+Reason not_self_conflicting(const State& state, const std::vector<ByteRange>& ranges) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     for (std::size_t j = i + 1; j < ranges.size(); ++j) {
       const ByteRange &a = ranges[i], &b = ranges[j];
-      if (a.buffer == b.buffer && (a.write || b.write) && a.lo < b.hi && b.lo < a.hi) {
-        return fmt::format("the node writes bytes of b{} that it also touches through another argument", a.buffer);
-      }
+      const std::optional<std::int64_t> apart = distance(state, a.buffer, b.buffer);
+      if (apart && (a.write || b.write) && a.lo < b.hi + *apart && b.lo + *apart < a.hi)
+        return fmt::format("the node writes bytes of b{} that it also touches through another argument",
+                           a.write ? a.buffer : b.buffer);
     }
   }
   return {};
@@ -278,7 +288,7 @@ Reason flaw_of_params(const State& state, const NodeParams& node, std::uint32_t 
   std::vector<ByteRange> ranges;
   append_ranges(node, fan, ranges);
   if (Reason reason = in_bounds(state, ranges)) return reason;
-  return not_self_conflicting(ranges);
+  return not_self_conflicting(state, ranges);
 }
 
 Reason flaw_of_fan(const NodeParams& params, std::uint32_t fan) {

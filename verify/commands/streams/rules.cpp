@@ -291,7 +291,7 @@ void apply(State& state, const Enqueue& c) {
     BufferState& buffer = parts.memory.buffers.at(range.buffer);
     buffer.filled = buffer.filled || fills(c.params, range.buffer, buffer.bytes);
   }
-  parts.streams.give_work(c.stream, std::move(ranges), {});
+  parts.streams.give_work(c.stream, state.ranges_of(c.params, 1), {});
   // HIP's header, hipMemcpyAsync: a copy of memory that is not pinned is performed synchronously. CUDA says so only of
   // pageable destinations, and AMD's runtimes do the same.
   // A copy that waits has to be over where an end is the host's memory; CUDA says so of no other copy and no memset.

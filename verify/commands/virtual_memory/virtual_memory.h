@@ -29,7 +29,7 @@ struct ReserveRange {
         "reserve",
         "Reserves addresses (`hipMemAddressReserve`) for memory of a device. A page has 4,096 bytes; a runtime with "
         "another granularity is `unsupported`. The family's commands do not stand in a thread.",
-        kNotDrawn, kNoDeviation, NameField{&ReserveRange::range, 'r', kIsNew}, page_count(&ReserveRange::pages),
+        kDrawnByHand, kNoDeviation, NameField{&ReserveRange::range, 'r', kIsNew}, page_count(&ReserveRange::pages),
         field::device_key(&ReserveRange::device, ""));
   }
   bool operator==(const ReserveRange&) const = default;
@@ -41,7 +41,8 @@ struct FreeRange {
     return describe_command("unreserve",
                             "Gives the addresses back (`hipMemAddressFree`). Nothing is mapped there any more, and the "
                             "views of the range are gone.",
-                            kNotDrawn, kNoDeviation, NameField{&FreeRange::range, 'r', kNotCovered});
+                            kDrawnByHand, kNoDeviation,
+                            NameField{&FreeRange::range, 'r', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const FreeRange&) const = default;
 };
@@ -55,7 +56,7 @@ struct CreatePhysical {
         "physical",
         "Physical memory of a device (`hipMemCreate`). It holds a fixed pattern that depends on its number. Waits for "
         "all work first.",
-        kNotDrawn, kNoDeviation, NameField{&CreatePhysical::memory, 'h', kIsNew}, page_count(&CreatePhysical::pages),
+        kDrawnByHand, kNoDeviation, NameField{&CreatePhysical::memory, 'h', kIsNew}, page_count(&CreatePhysical::pages),
         field::device_key(&CreatePhysical::device, ""));
   }
   bool operator==(const CreatePhysical&) const = default;
@@ -67,7 +68,8 @@ struct ReleasePhysical {
     return describe_command("release",
                             "Releases the handle of physical memory (`hipMemRelease`). Memory that is mapped stays, "
                             "with its contents, until it is mapped nowhere.",
-                            kNotDrawn, kNoDeviation, NameField{&ReleasePhysical::memory, 'h', kNotCovered});
+                            kDrawnByHand, kNoDeviation,
+                            NameField{&ReleasePhysical::memory, 'h', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const ReleasePhysical&) const = default;
 };
@@ -82,8 +84,8 @@ struct MapMemory {
         "Maps all of a physical memory at a page of a range (`hipMemMap`). No device has a right to it before "
         "`access`. A memory may be mapped at several places: their bytes are the same. An operation does not use two "
         "views of one memory and write to one of them.",
-        kNotDrawn, kNoDeviation, NameField{&MapMemory::range, 'r', kNotCovered}, page_number(&MapMemory::page),
-        NameField{&MapMemory::memory, 'h', kNotCovered});
+        kDrawnByHand, kNoDeviation, NameField{&MapMemory::range, 'r', met_by_word(Leaves::kNothing)},
+        page_number(&MapMemory::page), NameField{&MapMemory::memory, 'h', meets("map the memory", Leaves::kNothing)});
   }
   bool operator==(const MapMemory&) const = default;
 };
@@ -96,7 +98,8 @@ struct UnmapMemory {
                             "Takes the mapping away that begins at a page (`hipMemUnmap`). The host has waited for "
                             "work on its views. Graphs that name them stay, and are launched, set, enabled, patched or "
                             "instantiated when something is mapped there again.",
-                            kNotDrawn, kNoDeviation, NameField{&UnmapMemory::range, 'r', kNotCovered},
+                            kDrawnByHand, kNoDeviation,
+                            NameField{&UnmapMemory::range, 'r', met_by_word(Leaves::kNothing)},
                             page_number(&UnmapMemory::page));
   }
   bool operator==(const UnmapMemory&) const = default;
@@ -115,7 +118,8 @@ struct SetAccess {
         "Gives a device a right to the mapping that begins at a page (`hipMemSetAccess`); the answer of "
         "`hipMemGetAccess` is an observation. The host has waited for work on its views. A kernel needs the right of "
         "its own device; copies, memsets, `read` and `write` need that of the memory's device.",
-        kNotDrawn, kNoDeviation, NameField{&SetAccess::range, 'r', kNotCovered}, page_number(&SetAccess::page),
+        kDrawnByHand, kNoDeviation, NameField{&SetAccess::range, 'r', met_by_word(Leaves::kNothing)},
+        page_number(&SetAccess::page),
         ChoiceField{&SetAccess::right, kRightWords, "a right", "the rights are none, read and readwrite", ""},
         field::device_key(&SetAccess::device, ""));
   }
@@ -132,8 +136,8 @@ struct DeclareView {
                "view",
                "The bytes from a page of a range on are a buffer from here on, whatever is mapped there. All its "
                "pages must be mapped when it is used. It has one address, which never moves, and no `addr`.",
-               kNotDrawn, kNoDeviation, NameField{&DeclareView::buffer, 'b', kIsNew},
-               NameField{&DeclareView::range, 'r', kNotCovered}, page_number(&DeclareView::page),
+               kDrawnByHand, kNoDeviation, NameField{&DeclareView::buffer, 'b', kIsNew},
+               NameField{&DeclareView::range, 'r', met_by_word(Leaves::kNothing)}, page_number(&DeclareView::page),
                field::size(&DeclareView::bytes, 1, kMaxPages * kPageBytes, Simpler::kSmallSize))
         .uncounted();
   }
