@@ -51,7 +51,10 @@ class VirtualMemoryDraft : protected StreamMemoryDraft {
   void extend();
   void use_view();
   void give_range_back();
+  [[nodiscard]] std::vector<Id> users_of(Id range) const;
+  // Launches an executable graph that names a view of the range, or sets one of its nodes.
   void launch_user(Id range);
+  void set_user(Id range);
   void map_missing(const BufferState& view);
   void give_missing(const BufferState& view, Id device);
 };
