@@ -175,6 +175,12 @@ void print_observation(Setup& setup, const verify::Program& program) {
     const verify::Observation& observation = result.observation;
     std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", observation.calls,
                              observation.patches, observation.fallbacks, observation.failures_fired);
+    if (const auto& steps = observation.steps; std::ranges::any_of(steps, [](auto count) { return count != 0; })) {
+      std::cout << fmt::format(
+          "steps of the library: {} launched as they were, {} set, {} updated, {} recorded again, "
+          "{} refused\n",
+          steps[0], steps[1], steps[2], steps[3], steps[4]);
+    }
     if (!observation.notes.fault.empty()) std::cout << "fault: " << observation.notes.fault << "\n";
     if (observation.death) {
       std::cout << fmt::format("the subject ends at command {}: {}\n", observation.death_step + 1,

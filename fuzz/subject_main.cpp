@@ -109,11 +109,11 @@ class Executors {
   hip::Result<Executor*> of(const Request& request) {
     One& one = executors_[{request.strategy, request.patcher, request.layer}];
     if (one.executor) return one.executor.get();
-    PatcherFactory patchers = graph_patcher_factory();
+    LoadedLibrary library{graph_patcher_factory(), {}};
     if (!request.patcher.empty()) {
-      hip::Result<PatcherFactory> loaded = load_patchers(request.patcher);
+      hip::Result<LoadedLibrary> loaded = load_library(request.patcher);
       if (!loaded) return loaded.error();
-      patchers = std::move(loaded).value();
+      library = std::move(loaded).value();
     }
     Platform* platform = &platform_;
     if (!request.layer.empty()) {
@@ -122,7 +122,8 @@ class Executors {
       one.layered = std::make_unique<LayeredPlatform>(platform_, fault->make());
       platform = one.layered.get();
     }
-    one.executor = std::make_unique<Executor>(*platform, request.strategy, std::move(patchers));
+    one.executor = library.strategy ? std::make_unique<Executor>(*platform, library.strategy())
+                                    : std::make_unique<Executor>(*platform, request.strategy, library.patchers);
     one.executor->watch(&current_step);
     return one.executor.get();
   }

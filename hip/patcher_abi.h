@@ -1,5 +1,6 @@
-/* The C ABI of a graph patcher, version 1: for testing your own code that brings instantiated HIP graphs to new
- * addresses (`hgcheck campaign --subject RUNTIME:lib=PATH`; docs/check-your-own-patcher.md).
+/* The C ABI of a graph patcher, version 1, and of a command buffer, version 2 (at the end of this file): for testing
+ * your own code that brings instantiated HIP graphs to new addresses (`hgcheck campaign --subject RUNTIME:lib=PATH`;
+ * docs/check-your-own-patcher.md).
  *
  * A patcher is a shared library that exports, with C linkage, the functions at the end of this file (hgpatcher_launch
  * may be left out). For each executable graph that is patched it gets the recorded graph (hgpatcher_record), then
@@ -143,6 +144,64 @@ void hgpatcher_destroy(hgpatcher* patcher);
 
 /* Optional: launches the graph, for patchers that put off work until then. Without it, hipGraphLaunch is called. */
 hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
+
+/* ---- version 2: commands, not moves
+ *
+ * A framework does not tell its command buffer which buffers have moved. At each step it hands over every command, in
+ * order, with the command's complete new parameters, and launches. A library of version 2 is such a command buffer: it
+ * makes, changes and launches executable graphs of its own, in any way it likes. In place of hgpatcher_record,
+ * hgpatcher_patch, hgpatcher_launch and hgpatcher_destroy it exports the functions below, and hgpatcher_abi answers
+ * with HGPATCHER_ABI_COMMANDS (no wants).
+ *
+ * An object is made for each executable graph of a program. Each launch of that graph is one step: hgcommands_begin,
+ * hgcommands_update for each command in order, hgcommands_launch. Kinds, dependencies and the number of commands are
+ * those of the step before, unless hgcommands_begin says so; parameters may be others at each step.
+ *
+ * Its duty. After hgcommands_launch returned hipSuccess, the stream holds one launch that does what a graph freshly
+ * recorded from this step's commands would do, behind the stream's earlier work. After an error nothing was launched,
+ * and the next step is complete again. A library that cannot do these commands answers HGCOMMANDS_REFUSED (and
+ * hipSuccess) before it launches anything: the caller then records and launches them itself. The earlier launch may
+ * still run when a step begins.
+ *
+ * Ownership and threads: as in version 1. What a command points at is valid until hgcommands_launch returns.
+ */
+#define HGPATCHER_ABI_COMMANDS 2u
+
+typedef struct hgcommands_command {
+  hgpatcher_node node; /* `handle`, `child` and `relocations` are null; dependencies are indices of earlier commands */
+  int device;          /* that is current when a framework records the command */
+  const struct hgcommands_command* nested; /* of HGPATCHER_CHILD: the commands of a nested command buffer */
+  size_t nested_count;
+  hipGraph_t traced; /* of HGPATCHER_OPAQUE: a traced command, as the graph that its capture made; the caller's */
+} hgcommands_command;
+
+typedef enum hgcommands_way {
+  HGCOMMANDS_LAUNCHED = 0, /* nothing had to be changed */
+  HGCOMMANDS_SET = 1,      /* by setters: `nodes` of them */
+  HGCOMMANDS_UPDATED = 2,  /* by hipGraphExecUpdate */
+  HGCOMMANDS_RECORDED = 3, /* recorded and instantiated */
+  HGCOMMANDS_REFUSED = 4   /* nothing was done: `why`, the library's text, valid until the next call */
+} hgcommands_way;
+typedef struct hgcommands_did {
+  uint32_t way; /* an hgcommands_way: the dearest one that was taken */
+  uint32_t nodes;
+  const char* why;
+} hgcommands_did;
+
+typedef struct hgcommands hgcommands; /* the library's own */
+
+/* `device`: of the graph; current in every call. */
+hipError_t hgcommands_create(const hgpatcher_hip* hip, int device, hgcommands** out);
+
+/* `other_commands` is not zero: kinds, dependencies or the number of commands changed since the last step. */
+hipError_t hgcommands_begin(hgcommands* commands, size_t count, int other_commands);
+
+hipError_t hgcommands_update(hgcommands* commands, size_t index, const hgcommands_command* command);
+
+hipError_t hgcommands_launch(hgcommands* commands, hipStream_t stream, hgcommands_did* did);
+
+/* Called when no launch runs any more. */
+void hgcommands_destroy(hgcommands* commands);
 
 #ifdef __cplusplus
 }

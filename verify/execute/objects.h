@@ -2,6 +2,7 @@
 // were made from. Plain data; the strategies of verify/execute/strategy.h act on it.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -91,6 +92,7 @@ struct StrategyContext {
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id
   std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them
+  std::array<std::uint64_t, 5> steps{};           // of a library's command buffers, by hgcommands_way
 };
 
 // Notes in the context that the runtime lacks a function that the program needs, and returns the error for it.

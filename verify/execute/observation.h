@@ -98,6 +98,7 @@ struct Observation {
   RuntimeNotes notes;
   std::uint64_t calls = 0;  // HIP calls that the subject's side made
   std::uint64_t patches = 0, fallbacks = 0;
+  std::array<std::uint64_t, 5> steps{};       // of a library's command buffers, by hgcommands_way (hip/patcher_abi.h)
   std::vector<std::size_t> patched_in_place;  // steps whose patch was in place, without an injected failure, in order
   std::uint64_t failures_fired = 0;           // injected failures that came true
   bool spoils_process = false;                // the runtime may keep state that the next program would meet

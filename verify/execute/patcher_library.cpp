@@ -6,8 +6,9 @@
 #include <cstring>
 #include <deque>
 
-#include "hip/patcher_abi.h"
+#include "verify/execute/command_library.h"
 #include "verify/execute/interposer.h"
+#include "verify/execute/shown_nodes.h"
 
 namespace verify {
 
@@ -24,30 +25,13 @@ struct Library {
   std::uint32_t wants = 0;
 };
 
-// Gives the library HIP's functions by name.
-struct Finder {
-  hgpatcher_hip base{};
-  hip::Api api;
-
-  explicit Finder(const hip::Api& table) : api(table) {
-    base.find = [](const hgpatcher_hip* self, const char* name) -> hgpatcher_function {
-      const hip::Api& hip = reinterpret_cast<const Finder*>(self)->api;
-#define HIP_FUNCTION(function, ...) \
-  if (std::strcmp(name, #function) == 0) return reinterpret_cast<hgpatcher_function>(hip.function);
-#include "hip/api/functions.inc"
-#undef HIP_FUNCTION
-      return nullptr;
-    };
-  }
-};
-
 // A recording as the ABI's plain structs: copies, so that they can be overwritten afterwards.
 class View {
  public:
   // The view shows the buffers at `addresses`; the recording holds the addresses from when it was made.
   View(const hip::Recording& recording, const hip::RecordedGraph& graph, hipGraphExec_t exec,
        std::span<const hip::DeviceAddress> addresses, bool relocations)
-      : addresses_(addresses), relocations_(relocations), graph_(view(recording, &graph.nodes)) {
+      : shown_(addresses), relocations_(relocations), graph_(view(recording, &graph.nodes)) {
     graph_.handle = graph.graph;
     graph_.exec = exec;
   }
@@ -56,35 +40,22 @@ class View {
 
   [[nodiscard]] hgpatcher_graph& graph() { return graph_; }
   void overwrite() {
-    for (std::vector<std::byte>& bytes : blocks_) {
-      std::memset(bytes.data(), static_cast<int>(kPoison), bytes.size());
-    }
+    shown_.overwrite();
     for (std::vector<hgpatcher_node>& nodes : nodes_) {
       for (hgpatcher_node& node : nodes) std::memset(static_cast<void*>(&node), static_cast<int>(kPoison), sizeof node);
     }
   }
 
  private:
-  template <class T>
-  const T* copy(const std::vector<T>& values) {
-    std::vector<std::byte>& bytes = blocks_.emplace_back(values.size() * sizeof(T) + 1);
-    if (!values.empty()) std::memcpy(bytes.data(), values.data(), values.size() * sizeof(T));
-    return reinterpret_cast<const T*>(bytes.data());
-  }
-
   hgpatcher_graph view(const hip::Recording& recording, const std::vector<hipGraphNode_t>* handles) {
     std::vector<hgpatcher_node> nodes;
     for (std::size_t i = 0; i < recording.nodes().size(); ++i) {
       const hip::RecordedNode& recorded = recording.nodes()[i];
-      hgpatcher_node node{};
+      hgpatcher_node node = shown_.show(recorded);
       if (handles != nullptr) node.handle = (*handles)[i];
-      const hip::NodeRecord now = hip::relocated(recorded, addresses_);
-      std::visit([&](const auto& record) { fill(node, record); }, now);
-      const auto* named = std::get_if<hip::CopyRecord>(&now);
-      const bool symbol = named != nullptr && named->symbol.symbol != nullptr;
-      if (symbol || std::holds_alternative<hip::BatchRecord>(now)) show_as_opaque(node, recorded);
-      node.dependencies = copy(recorded.dependencies);
-      node.dependency_count = recorded.dependencies.size();
+      if (const auto* child = std::get_if<hip::ChildRecord>(&recorded.record)) {
+        node.child = &children_.emplace_back(view(*child->graph, nullptr));
+      }
       if (relocations_ && node.kind != HGPATCHER_OPAQUE) show_relocations(node, recorded);
       nodes.push_back(node);
     }
@@ -94,72 +65,17 @@ class View {
     graph.node_count = nodes_.back().size();
     return graph;
   }
-  // The C ABI has no symbols and no batches: to a library these are nodes that it cannot patch.
-  void show_as_opaque(hgpatcher_node& node, const hip::RecordedNode& recorded) {
-    std::vector<hip::BufferIndex> buffers;
-    for (const hip::Relocation& r : recorded.relocations) buffers.push_back(r.buffer);
-    node.kind = HGPATCHER_OPAQUE;
-    node.buffers = copy(buffers);
-    node.buffer_count = buffers.size();
-  }
   void show_relocations(hgpatcher_node& node, const hip::RecordedNode& recorded) {
     std::vector<hgpatcher_relocation> list;
     for (const hip::Relocation& r : recorded.relocations) {
       list.push_back({static_cast<std::uint32_t>(r.field), r.offset, r.buffer, r.addend});
     }
-    node.relocations = copy(list);
+    node.relocations = shown_.copy(list);
     node.relocation_count = list.size();
   }
 
-  void fill(hgpatcher_node& node, const hip::KernelRecord& r) {
-    node.kind = HGPATCHER_KERNEL;
-    std::vector<std::uint32_t> offsets, sizes;
-    for (const hip::ArgumentSlot& slot : r.slots) {
-      offsets.push_back(slot.offset);
-      sizes.push_back(slot.size);
-    }
-    node.kernel = {r.function,         r.grid,        r.block,     r.shared_bytes, copy(r.arguments),
-                   r.arguments.size(), copy(offsets), copy(sizes), sizes.size()};
-  }
-  void fill(hgpatcher_node& node, const hip::CopyRecord& r) {
-    node.kind = HGPATCHER_COPY;
-    node.copy = r.params;
-    node.linear = r.linear ? 1 : 0;
-  }
-  static void fill(hgpatcher_node& node, const hip::MemsetRecord& r) {
-    node.kind = HGPATCHER_MEMSET;
-    node.memset = r.params;
-  }
-  static void fill(hgpatcher_node& node, const hip::HostRecord& r) {
-    node.kind = HGPATCHER_HOST;
-    node.host = r.params;
-  }
-  static void fill(hgpatcher_node& node, const hip::EventSignalRecord& r) {
-    node.kind = HGPATCHER_EVENT_RECORD;
-    node.event = r.event;
-  }
-  static void fill(hgpatcher_node& node, const hip::EventWaitRecord& r) {
-    node.kind = HGPATCHER_EVENT_WAIT;
-    node.event = r.event;
-  }
-  // No move changes a memory node: to a library these nodes cannot be patched.
-  static void fill(hgpatcher_node& node, const hip::MemoryAllocRecord&) { node.kind = HGPATCHER_OPAQUE; }
-  static void fill(hgpatcher_node& node, const hip::MemoryFreeRecord&) { node.kind = HGPATCHER_OPAQUE; }
-  static void fill(hgpatcher_node& node, const hip::BatchRecord&) { node.kind = HGPATCHER_OPAQUE; }
-  static void fill(hgpatcher_node& node, const hip::EmptyRecord&) { node.kind = HGPATCHER_EMPTY; }
-  void fill(hgpatcher_node& node, const hip::ChildRecord& r) {
-    node.kind = HGPATCHER_CHILD;
-    node.child = &children_.emplace_back(view(*r.graph, nullptr));
-  }
-  void fill(hgpatcher_node& node, const hip::OpaqueRecord& r) {
-    node.kind = HGPATCHER_OPAQUE;
-    node.buffers = copy(r.buffers);
-    node.buffer_count = r.buffers.size();
-  }
-
-  std::span<const hip::DeviceAddress> addresses_;  // for the constructor only
+  ShownNodes shown_;
   bool relocations_;
-  std::deque<std::vector<std::byte>> blocks_;
   std::deque<std::vector<hgpatcher_node>> nodes_;
   std::deque<hgpatcher_graph> children_;
   hgpatcher_graph graph_;
@@ -259,7 +175,7 @@ class LibraryPatcher final : public ExecPatcher {
     std::vector<std::uint64_t> bytes;
   };
   const Library library_;
-  Finder finder_;
+  HipFinder finder_;
   hip::Recording recording_;
   hip::RecordedGraph graph_;
   hipGraphExec_t exec_;
@@ -274,8 +190,8 @@ class LibraryPatcher final : public ExecPatcher {
 };
 
 template <class Function>
-bool find(const Library& library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library.handle.get(), name));
+bool find(const std::shared_ptr<void>& handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle.get(), name));
   return function != nullptr;
 }
 
@@ -286,7 +202,7 @@ hip::Error unusable(const std::string& path, const std::string& what) {
 
 }  // namespace
 
-hip::Result<PatcherFactory> load_patchers(const std::string& path) {
+hip::Result<LoadedLibrary> load_library(const std::string& path) {
   // dlopen would look for a name without a slash in the system's library folders.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -295,26 +211,39 @@ hip::Result<PatcherFactory> load_patchers(const std::string& path) {
   library.handle = std::shared_ptr<void>(handle, [](void* h) { dlclose(h); });
   library.path = path;
   decltype(&hgpatcher_abi) abi = nullptr;
-  if (!find(library, "hgpatcher_abi", abi)) return unusable(path, "it does not export hgpatcher_abi");
+  if (!find(library.handle, "hgpatcher_abi", abi)) return unusable(path, "it does not export hgpatcher_abi");
   const std::uint32_t answer = abi();
-  if (answer >> 16 != HGPATCHER_ABI_VERSION) {
-    return unusable(path, fmt::format("it was built for version {} of the interface, and this hgcheck has version {}: "
-                                      "build it again with this hgcheck's hip/patcher_abi.h",
-                                      answer >> 16, HGPATCHER_ABI_VERSION));
+  const std::uint32_t version = answer >> 16;
+  if (version != HGPATCHER_ABI_VERSION && version != HGPATCHER_ABI_COMMANDS) {
+    return unusable(path, fmt::format("it was built for version {} of the interface, and this hgcheck has versions {} "
+                                      "and {}: build it again with this hgcheck's hip/patcher_abi.h",
+                                      version, HGPATCHER_ABI_VERSION, HGPATCHER_ABI_COMMANDS));
   }
   library.wants = answer & 0xffffU;
   std::string missing;
   const auto require = [&](const char* name, auto& function) {
-    if (!find(library, name, function)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+    if (!find(library.handle, name, function)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
   };
-  require("hgpatcher_record", library.record);
-  require("hgpatcher_patch", library.patch);
-  require("hgpatcher_destroy", library.destroy);
+  LoadedLibrary loaded;
+  if (version == HGPATCHER_ABI_COMMANDS) {
+    CommandLibrary commands{.handle = library.handle};
+    require("hgcommands_create", commands.create);
+    require("hgcommands_begin", commands.begin);
+    require("hgcommands_update", commands.update);
+    require("hgcommands_launch", commands.launch);
+    require("hgcommands_destroy", commands.destroy);
+    loaded.strategy = [commands] { return make_library_strategy(commands); };
+  } else {
+    require("hgpatcher_record", library.record);
+    require("hgpatcher_patch", library.patch);
+    require("hgpatcher_destroy", library.destroy);
+    static_cast<void>(find(library.handle, "hgpatcher_launch", library.launch));
+    loaded.patchers = [library](const PatchTarget& target) -> std::unique_ptr<ExecPatcher> {
+      return std::make_unique<LibraryPatcher>(library, target);
+    };
+  }
   if (!missing.empty()) return unusable(path, "it does not export " + missing);
-  static_cast<void>(find(library, "hgpatcher_launch", library.launch));
-  return PatcherFactory([library](const PatchTarget& target) -> std::unique_ptr<ExecPatcher> {
-    return std::make_unique<LibraryPatcher>(library, target);
-  });
+  return loaded;
 }
 
 }  // namespace verify

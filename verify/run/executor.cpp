@@ -361,6 +361,7 @@ class Steps {
     }
     if (observation.unsupported.empty()) observation.unsupported = run_.context.unsupported;
     observation.calls = run_.interposer.calls();
+    observation.steps = run_.context.steps;
     if (run_.systems) run_.systems->finish(run_.step, observation);
     observation.notes = run_.platform.notes();
     // Before the tear-down, which leaves no buffers to name.
@@ -378,6 +379,9 @@ class Steps {
 
 Executor::Executor(Platform& platform, StrategyKind strategy, PatcherFactory patchers)
     : platform_(platform), strategy_(make_strategy(strategy)), patchers_(std::move(patchers)) {}
+
+Executor::Executor(Platform& platform, std::unique_ptr<Strategy> strategy)
+    : platform_(platform), strategy_(std::move(strategy)) {}
 
 RunResult Executor::run(const Program& program, const RunOptions& options, const AddressScript& script) {
   platform_.enter();

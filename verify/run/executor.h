@@ -25,6 +25,7 @@ namespace verify {
 class Executor final : public Runner {
  public:
   Executor(Platform& platform, StrategyKind strategy, PatcherFactory patchers = graph_patcher_factory());
+  Executor(Platform& platform, std::unique_ptr<Strategy> strategy);
 
   using Runner::run;
   [[nodiscard]] RunResult run(const Program& program, const RunOptions& options, const AddressScript& script) override;
@@ -37,7 +38,7 @@ class Executor final : public Runner {
   Platform& platform_;
   hip::sync::Atomic<std::size_t>* watch_ = nullptr;
   std::unique_ptr<Strategy> strategy_;
-  PatcherFactory patchers_;
+  PatcherFactory patchers_ = graph_patcher_factory();
   Parts parts_ = real_parts();
   Interposer interposer_;
 };

@@ -85,7 +85,7 @@ auto fields_of(Is<RuntimeNotes> auto& notes) {
 }
 // An observation's counts.
 auto fields_of(Is<Observation> auto& o) {
-  return std::tie(o.calls, o.patches, o.fallbacks, o.failures_fired, o.spoils_process);
+  return std::tie(o.calls, o.patches, o.fallbacks, o.steps, o.failures_fired, o.spoils_process);
 }
 
 json written(const auto& field) {

@@ -96,13 +96,13 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
   if (options.patchers && !name.patcher.empty()) {
     return hip::Error{hipErrorInvalidValue, "a fault of the patcher and a patcher of one's own exclude each other"};
   }
-  std::optional<PatcherFactory> patchers = options.patchers;
+  LoadedLibrary library{options.patchers.value_or(graph_patcher_factory()), {}};
   // A library is loaded here even for a subject process, so that an unusable library is reported before any work. Not
   // for a command: the machine that it reaches may have the library where this machine has not.
   if (!name.patcher.empty() && !name.runtime.starts_with(kCommand)) {
-    hip::Result<PatcherFactory> loaded = load_patchers(name.patcher);
+    hip::Result<LoadedLibrary> loaded = load_library(name.patcher);
     if (!loaded) return loaded.error();
-    patchers = std::move(loaded).value();
+    library = std::move(loaded).value();
   }
   std::unique_ptr<Subject> subject(new Subject(name));
   if (process) {
@@ -127,8 +127,8 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
     subject->layered_ = std::make_unique<LayeredPlatform>(*subject->platform_, options.layer());
     platform_of_runs = subject->layered_.get();
   }
-  auto executor =
-      std::make_unique<Executor>(*platform_of_runs, name.strategy, patchers ? *patchers : graph_patcher_factory());
+  auto executor = library.strategy ? std::make_unique<Executor>(*platform_of_runs, library.strategy())
+                                   : std::make_unique<Executor>(*platform_of_runs, name.strategy, library.patchers);
   if (options.parts) executor->use(*options.parts);
   subject->runner_ = std::move(executor);
   return subject;

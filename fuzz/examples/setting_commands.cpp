@@ -1,0 +1,78 @@
+// An example of a user's own command buffer: it sets the nodes whose parameters have changed since the last step.
+//
+// Its author believed: between two steps of the same commands only addresses change, so a kernel whose arguments are
+// the same bytes as before needs no call.
+//
+// The mistake, found from outside: a kernel whose grid, block or function was set anew keeps the old one (P3).
+// Everything else is careful: what it cannot set it records again, and a failed call is returned, after which the next
+// step records everything again.
+//
+// Built as a shared library against hip/patcher_abi.h only (shown_commands.h belongs to the examples);
+// docs/check-your-own-patcher.md runs it.
+#include "shown_commands.h"
+
+namespace {
+
+std::vector<unsigned char> fields_of(const hgcommands_command& command) {
+  const auto bytes_of = [](const void* from, size_t count) {
+    const auto* bytes = static_cast<const unsigned char*>(from);
+    return std::vector<unsigned char>(bytes, bytes + count);
+  };
+  const hgpatcher_node& node = command.node;
+  switch (node.kind) {
+    case HGPATCHER_KERNEL:
+      return bytes_of(node.kernel.arguments, node.kernel.bytes);
+    case HGPATCHER_COPY:
+      return bytes_of(&node.copy, sizeof node.copy);
+    case HGPATCHER_MEMSET:
+      return bytes_of(&node.memset, sizeof node.memset);
+    default:
+      return {};
+  }
+}
+
+// Commands whose fields are compared and set. Empty commands have none.
+bool can_be_set(uint32_t kind) {
+  return kind == HGPATCHER_KERNEL || kind == HGPATCHER_COPY || kind == HGPATCHER_MEMSET || kind == HGPATCHER_EMPTY;
+}
+
+hipError_t set(const hgcommands& self, size_t index) {
+  const hgpatcher_node& node = self.commands[index]->node;
+  const hipGraphNode_t handle = self.nodes[index];
+  if (node.kind == HGPATCHER_MEMSET) return self.hip.hipGraphExecMemsetNodeSetParams(self.exec, handle, &node.memset);
+  if (node.kind == HGPATCHER_KERNEL)
+    return self.hip.hipGraphExecKernelNodeSetParams(self.exec, handle, shown::KernelParams(node.kernel).get());
+  hipMemcpy3DParms copy = node.copy;
+  if (node.linear == 0) return self.hip.hipGraphExecMemcpyNodeSetParams(self.exec, handle, &copy);
+  return self.hip.hipGraphExecMemcpyNodeSetParams1D(self.exec, handle, node.copy.dstPtr.ptr, node.copy.srcPtr.ptr,
+                                                    node.copy.extent.width, node.copy.kind);
+}
+
+}  // namespace
+
+extern "C" hipError_t hgcommands_launch(hgcommands* self, hipStream_t stream, hgcommands_did* did) {
+  std::vector<std::vector<unsigned char>> fields;
+  bool settable = self->exec != nullptr && !self->other_commands;
+  for (const hgcommands_command* command : self->commands) {
+    settable = settable && can_be_set(command->node.kind);
+    fields.push_back(fields_of(*command));
+  }
+  std::vector<std::vector<unsigned char>>& before = self->fields;
+  if (settable && before.size() == fields.size()) {
+    did->way = HGCOMMANDS_LAUNCHED;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i] == before[i]) continue;
+      if (const hipError_t status = set(*self, i); status != hipSuccess) {
+        before.clear();
+        return status;
+      }
+      did->way = HGCOMMANDS_SET;
+      ++did->nodes;
+    }
+  } else {
+    if (const hipError_t status = self->record_again(); status != hipSuccess) return status;
+    did->way = HGCOMMANDS_RECORDED;
+  }
+  before = std::move(fields);
+  return self->hip.hipGraphLaunch(self->exec, stream);
+}

@@ -1,0 +1,118 @@
+// Version 2 of hip/patcher_abi.h: a user's command buffer gets every command of a step, and what it did is counted.
+#include "verify/execute/command_library.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "programs.h"
+#include "verify/execute/model_platform.h"
+#include "verify/generate/generator.h"
+#include "verify/oracle/judge.h"
+#include "verify/run/executor.h"
+#include "verify/subject/subject.h"
+
+namespace verify {
+namespace {
+
+// A subject on the model with a library as its command buffer, and the baseline.
+class LibraryBed {
+ public:
+  explicit LibraryBed(const std::string& library) {
+    const hip::Result<SubjectName> name = parse_subject("model:lib=" + library);
+    hip::Result<std::unique_ptr<Subject>> made = Subject::make(name.value(), {});
+    if (!made) {
+      ADD_FAILURE() << made.error().message;
+      return;
+    }
+    subject_ = std::move(made).value();
+    EXPECT_TRUE(subject_->start());
+  }
+  Judgement judge(const Program& program, const JudgeOptions& options = {}) {
+    return Judge(subject_->runner(), baseline_).judge(program, options);
+  }
+  Observation run(const Program& program) { return subject_->runner().run(program, {}).observation; }
+
+ private:
+  ModelPlatform platform_;
+  Executor baseline_{platform_, StrategyKind::kRebuild};
+  std::unique_ptr<Subject> subject_;
+};
+
+using Steps = std::array<std::uint64_t, 5>;  // launched, set, updated, recorded, refused
+
+const std::string kTwoLaunches =
+    "buffer b0 256\nbuffer b1 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\n"
+    "memcpy g0.n1 dst=b1+0 src=b0+0 bytes=16 kind=d2d after=n0\ninstantiate e0 g0\nlaunch e0 s0\n";
+
+TEST(CommandLibrary, AStepIsTakenForEachLaunchAndCounted) {
+  LibraryBed updating(UPDATING_COMMANDS), setting(SETTING_COMMANDS);
+  const Program moved = program_of(kTwoLaunches + "move b0 b1\npatch e0\nlaunch e0 s0\nlaunch e0 s0\n");
+  EXPECT_EQ(updating.judge(moved).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(updating.run(moved).steps, (Steps{0, 0, 2, 1, 0}));
+  EXPECT_EQ(setting.judge(moved).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(setting.run(moved).steps, (Steps{1, 1, 0, 1, 0}));
+}
+
+TEST(CommandLibrary, OtherCommandsAreRecordedAgain) {
+  LibraryBed setting(SETTING_COMMANDS);
+  const Program program = program_of(kTwoLaunches + "disable e0.n0\nlaunch e0 s0\nenable e0.n0\nlaunch e0 s0\n");
+  EXPECT_EQ(setting.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(setting.run(program).steps, (Steps{0, 0, 0, 3, 0}));
+}
+
+TEST(CommandLibrary, NestedBuffersAndTracedCommandsAreHandedOver) {
+  LibraryBed updating(UPDATING_COMMANDS);
+  const Program program = program_of(
+      "buffer b0 256\nbuffer b1 256\ngraph g1\nkernel g1.n0 inplace_u32 data=b0+0 n=4 k=1\ngraph g0\nchild g0.n0 g1\n"
+      "kernel g0.n1 inplace_u32 data=b1+0 n=4 k=2 opaque after=n0\ninstantiate e0 g0\nlaunch e0 s0\nmove b0 b1\n"
+      "patch e0\nlaunch e0 s0\n");
+  EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
+  const Steps steps = updating.run(program).steps;
+  EXPECT_EQ(steps[2] + steps[3], 2U);
+  EXPECT_EQ(steps[4], 0U);
+}
+
+TEST(CommandLibrary, ARefusedStepIsRecordedAndLaunchedByTheHarness) {
+  LibraryBed refusing(REFUSING_COMMANDS);
+  const Program program = program_of(kTwoLaunches + "move b0\npatch e0\nlaunch e0 s0\n");
+  EXPECT_EQ(refusing.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(refusing.run(program).steps, (Steps{0, 0, 0, 0, 2}));
+}
+
+TEST(CommandLibrary, GraphsWithMemoryOfTheirOwnAreNotHandedOver) {
+  LibraryBed updating(UPDATING_COMMANDS);
+  const Program program = program_of(
+      "buffer b0 256\ngraph g0\nalloc g0.n0 b1 256\nmemset g0.n1 dst=b1+0 value=7 element=1 width=256 after=n0\n"
+      "memcpy g0.n2 dst=b0+0 src=b1+0 bytes=256 kind=d2d after=n1\nfree g0.n3 b1 after=n2\ninstantiate e0 g0\n"
+      "launch e0 s0\n");
+  EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(updating.run(program).steps, Steps{});
+}
+
+// The mistake that setting_commands.cpp states: it compares arguments alone.
+TEST(CommandLibrary, AKernelThatIsSetToAnotherGridKeepsTheOldOneInTheWrongLibrary) {
+  const Program program = program_of(
+      "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=64 k=1 grid=1 block=16\ninstantiate e0 g0\n"
+      "launch e0 s0\nset e0.n0 kernel inplace_u32 data=b0+0 n=64 k=1 grid=2 block=16\nlaunch e0 s0\n");
+  EXPECT_EQ(LibraryBed(UPDATING_COMMANDS).judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_NE(LibraryBed(SETTING_COMMANDS).judge(program).verdict, VerdictKind::kAgree);
+}
+
+TEST(CommandLibrary, GeneratedProgramsAgreeWithTheRightLibrary) {
+  LibraryBed updating(UPDATING_COMMANDS);
+  Steps steps{};
+  for (std::uint64_t index = 0; index < 400; ++index) {
+    const Program program = campaign_program(46, index, {});
+    const Judgement judgement = updating.judge(program, {.every_call_fails = index % 8 == 0});
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << print(program);
+    const Observation observation = updating.run(program);
+    for (std::size_t way = 0; way < steps.size(); ++way) steps[way] += observation.steps[way];
+  }
+  EXPECT_GT(steps[2], 100U);
+  EXPECT_GT(steps[3], 100U);
+}
+
+}  // namespace
+}  // namespace verify

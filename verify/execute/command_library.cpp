@@ -1,0 +1,235 @@
+#include "verify/execute/command_library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "hip/captured_graph.h"
+#include "verify/execute/captured_launch.h"
+#include "verify/execute/rebuild.h"
+#include "verify/execute/shown_nodes.h"
+
+namespace verify {
+namespace {
+
+// Whether the library gets the commands of the graph.
+bool handed_over(const StrategyContext& context, const hip::Recording& recording) {
+  if (context.devices > 1 || recording.has_memory_nodes()) return false;
+  for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) {
+    const hip::RecordedNode& node = recording.nodes()[i];
+    if (std::ranges::any_of(node.dependencies, [i](hip::NodeIndex before) { return before >= i; })) return false;
+    const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record);
+    if (opaque != nullptr && opaque->with_the_one_before) return false;
+    const auto* child = std::get_if<hip::ChildRecord>(&node.record);
+    if (child != nullptr && !handed_over(context, *child->graph)) return false;
+  }
+  return true;
+}
+
+// The commands of one step as the ABI's structs, with the graphs of traced commands.
+class ShownCommands {
+ public:
+  ShownCommands(StrategyContext& context, const hip::Recording& recording,
+                std::span<const hip::DeviceAddress> addresses)
+      : context_(context), addresses_(addresses), shown_(addresses), commands_(show_all(recording)) {}
+  ShownCommands(const ShownCommands&) = delete;
+  ShownCommands& operator=(const ShownCommands&) = delete;
+  ~ShownCommands() { end(); }
+
+  [[nodiscard]] const std::vector<hgcommands_command>& commands() const { return *commands_; }
+  // The first error of a capture, where one failed.
+  [[nodiscard]] const hip::Status& status() const { return status_; }
+  // The library has returned: its graphs of traced commands are no more.
+  void end() {
+    for (const hip::RecordedGraph& graph : traced_) {
+      if (!hip::destroy_graph(context_.interposer.inner(), graph.graph)) context_.error_reported = true;
+    }
+    traced_.clear();
+  }
+  void overwrite() {
+    shown_.overwrite();
+    for (std::vector<hgcommands_command>& level : levels_) {
+      for (hgcommands_command& command : level) std::memset(static_cast<void*>(&command), 0xdb, sizeof command);
+    }
+  }
+
+ private:
+  const std::vector<hgcommands_command>* show_all(const hip::Recording& recording) {
+    std::vector<hgcommands_command> level;
+    for (const hip::RecordedNode& node : recording.nodes()) level.push_back(show(node));
+    return &levels_.emplace_back(std::move(level));
+  }
+  hgcommands_command show(const hip::RecordedNode& recorded) {
+    hgcommands_command command{};
+    command.node = shown_.show(recorded);
+    command.device = hip::device_of(recorded.record);
+    const auto* kernel = std::get_if<hip::KernelRecord>(&recorded.record);
+    if (kernel != nullptr && hip::has_any(kernel->attributes)) command.node.kind = HGPATCHER_OPAQUE;
+    if (const auto* child = std::get_if<hip::ChildRecord>(&recorded.record)) {
+      const std::vector<hgcommands_command>* nested = show_all(*child->graph);
+      command.nested = nested->data();
+      command.nested_count = nested->size();
+    }
+    if (command.node.kind == HGPATCHER_OPAQUE) command.traced = trace(recorded);
+    return command;
+  }
+  // A node that the version has no struct for is handed over as a graph of that node, as a traced command is.
+  hipGraph_t trace(const hip::RecordedNode& recorded) {
+    hip::RecordedNode alone = recorded;
+    alone.dependencies.clear();
+    hip::Recording recording;
+    recording.add(std::move(alone));
+    hip::Result<hip::RecordedGraph> graph = hip::record_graph(context_.interposer.inner(), recording, addresses_);
+    if (!graph) {
+      if (status_) status_ = graph.error();
+      return nullptr;
+    }
+    return traced_.emplace_back(std::move(graph).value()).graph;
+  }
+
+  StrategyContext& context_;
+  std::span<const hip::DeviceAddress> addresses_;
+  ShownNodes shown_;
+  std::deque<std::vector<hgcommands_command>> levels_;
+  std::deque<hip::RecordedGraph> traced_;
+  hip::Status status_;
+  const std::vector<hgcommands_command>* commands_;
+};
+
+// An executable graph of the program that the library launches.
+class LibraryExec final : public ExecPatcher {
+ public:
+  LibraryExec(const CommandLibrary& library, StrategyContext& context, ExecObject& exec)
+      : library_(library), finder_(context.api), exec_(exec) {}
+  ~LibraryExec() override {
+    if (commands_ != nullptr) library_.destroy(commands_);
+  }
+
+  [[nodiscard]] ExecObject& exec() { return exec_; }
+  // The nodes of the next step are others.
+  void set() { other_commands_ = true; }
+
+  // One step. False: the library refused, and launched nothing.
+  hip::Result<bool> launch_on(StrategyContext& context, hipStream_t stream) {
+    if (commands_ == nullptr) {
+      const hipError_t made = library_.create(&finder_.base, hip::home_of(exec_.recording), &commands_);
+      if (made != hipSuccess) commands_ = nullptr;
+      if (made != hipSuccess) return hip::Error{made, "hgcommands_create"};
+    }
+    auto shown = std::make_unique<ShownCommands>(context, emptied(exec_.recording, exec_.disabled), exec_.addresses);
+    if (!shown->status()) return shown->status().error();
+    hgcommands_did did{};
+    const hipError_t status = step(*shown, stream, did);
+    shown->end();
+    if (context.poison) {  // kept for a while, so that a stale reference reads poison
+      shown->overwrite();
+      passed_.push_back(std::move(shown));
+      if (passed_.size() > kKeptSteps) passed_.pop_front();
+    }
+    if (status != hipSuccess) return hip::Error{status, "the library's step"};
+    other_commands_ = false;
+    disabled_ = exec_.disabled;
+    if (did.way > HGCOMMANDS_REFUSED)
+      return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
+    ++context.steps[did.way];
+    return did.way != HGCOMMANDS_REFUSED;
+  }
+
+  // Never called: the program's patches change addresses, which the library sees at its next step.
+  hip::PatchResult patch(std::span<const hip::Move>) override {
+    return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "a command buffer changes when it is launched"};
+  }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { set(); }
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { set(); }
+
+ private:
+  hipError_t step(const ShownCommands& shown, hipStream_t stream, hgcommands_did& did) {
+    const std::vector<hgcommands_command>& commands = shown.commands();
+    const bool others = other_commands_ || disabled_ != exec_.disabled;
+    other_commands_ = true;  // until a step has ended well
+    if (const hipError_t begun = library_.begin(commands_, commands.size(), others ? 1 : 0); begun != hipSuccess)
+      return begun;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      if (const hipError_t taken = library_.update(commands_, i, &commands[i]); taken != hipSuccess) return taken;
+    }
+    return library_.launch(commands_, stream, &did);
+  }
+
+  const CommandLibrary& library_;
+  HipFinder finder_;
+  ExecObject& exec_;
+  hgcommands* commands_ = nullptr;
+  bool other_commands_ = true;
+  std::set<hip::NodeIndex> disabled_;  // at the last step
+  static constexpr std::size_t kKeptSteps = 4;
+  std::deque<std::unique_ptr<ShownCommands>> passed_;
+};
+
+// Recording the program's own executable graph again would destroy the library's object. It is kept.
+template <class Change>
+auto keeping_library(ExecObject& exec, const Change& change) {
+  std::unique_ptr<ExecPatcher> kept = std::move(exec.stable);
+  auto result = change();
+  if (kept != nullptr) static_cast<LibraryExec&>(*kept).set();
+  exec.stable = std::move(kept);
+  return result;
+}
+
+class LibraryStrategy final : public StrategyForExecs {
+ public:
+  using StrategyForExecs::patch;
+  using StrategyForExecs::set;
+  explicit LibraryStrategy(CommandLibrary library)
+      : StrategyForExecs(make_strategy(StrategyKind::kRebuild)), library_(std::move(library)) {}
+
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
+    if (!exec.stable) return for_graphs().patch(context, exec, moves);
+    exec.addresses = context.addresses;
+    PatchOutcome outcome;
+    outcome.in_place = false;
+    return outcome;
+  }
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return keeping_library(exec, [&] { return for_graphs().set(context, exec, index, node); });
+  }
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
+    return keeping_library(exec, [&] { return for_graphs().update(context, exec, graph); });
+  }
+  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                          std::string* said) override {
+    hip::Status status = Strategy::instantiate(context, graph, exec, said);
+    if (status && handed_over(context, graph.recording))
+      exec.stable = std::make_unique<LibraryExec>(library_, context, exec);
+    return status;
+  }
+  hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
+    return keeping_library(exec, [&] { return Strategy::record_again(context, exec); });
+  }
+  hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
+    if (!exec.stable) return Strategy::launch(context, exec, stream);
+    if (captures(context, stream.handle())) return launch_as_child(context, exec, stream);
+    auto& library = static_cast<LibraryExec&>(*exec.stable);
+    const hip::Result<bool> launched = library.launch_on(context, stream.handle());
+    if (!launched) return launched.error();
+    if (launched.value()) return {};
+    hip::Status recorded = record_again(context, library.exec());
+    if (!recorded) return recorded;
+    return hip::called(context.api.hipGraphLaunch(exec.exec, stream.handle()), "hipGraphLaunch");
+  }
+
+ private:
+  CommandLibrary library_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_library_strategy(CommandLibrary library) {
+  return std::make_unique<LibraryStrategy>(std::move(library));
+}
+
+}  // namespace verify
