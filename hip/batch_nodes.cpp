@@ -67,6 +67,7 @@ MemoryOperation operation_from_hip(const hipStreamBatchMemOpParams& from) {
   to.bytes = !known ? 0 : wide ? 8 : 4;
   to.address = reinterpret_cast<std::uintptr_t>(from.writeValue.address);
   to.value = wide ? from.writeValue.value64 : from.writeValue.value;
+  if (to.waits && from.waitValue.flags > 3) to.bytes = 0;
   if (to.waits) to.comparison = static_cast<MemoryOperation::Comparison>(from.waitValue.flags & 3U);
   return to;
 }
@@ -77,7 +78,7 @@ hipError_t make_params(const Api& api, const BatchRecord& batch, hipBatchMemOpNo
   *params = {};
   params->count = static_cast<unsigned>(operations.size());
   params->paramArray = given_arrays().keep(std::move(operations));
-  return api.hipCtxGetCurrent == nullptr ? hipErrorNotSupported : api.hipCtxGetCurrent(&params->ctx);
+  return api.hipCtxGetCurrent(&params->ctx);
 }
 
 Error failed_batch(const char* function, hipError_t status) {
@@ -113,12 +114,15 @@ Result<BatchRecord> batch_of(const Api& api, hipGraphNode_t node) {
   hipBatchMemOpNodeParams params{};
   const hipError_t status = api.hipGraphBatchMemOpNodeGetParams(node, &params);
   if (status != hipSuccess) return failed_batch("hipGraphBatchMemOpNodeGetParams", status);
+  if (params.count != 0 && params.paramArray == nullptr)
+    return failed_batch("hipGraphBatchMemOpNodeGetParams", hipErrorInvalidValue);
   BatchRecord batch;
   for (unsigned i = 0; i < params.count; ++i) batch.operations.push_back(operation_from_hip(params.paramArray[i]));
   return batch;
 }
 
 const char* missing_batch_function(const Api& api) {
+  if (api.hipCtxGetCurrent == nullptr) return "hipCtxGetCurrent";
   if (api.hipGraphAddBatchMemOpNode == nullptr) return "hipGraphAddBatchMemOpNode";
   if (api.hipGraphBatchMemOpNodeGetParams == nullptr) return "hipGraphBatchMemOpNodeGetParams";
   if (api.hipGraphBatchMemOpNodeSetParams == nullptr) return batch_setter_name(false);

@@ -1,8 +1,9 @@
 // Nodes of batches of memory operations: hipGraphAddBatchMemOpNode and its setters and getter.
 //
 // AMD's runtimes keep the pointer to the caller's array of operations where HIP documents that they copy it. So the
-// arrays that these functions hand over stay unchanged until the process ends; equal arrays are one. A process that
-// gives its nodes ever new operations or addresses grows by 48 bytes for each operation that it never had before.
+// arrays that these functions hand over stay unchanged until the process ends. Equal arrays are one. Each array that
+// differs from all earlier ones stays: 48 bytes for each of its operations. A process that gives its nodes ever new
+// values or addresses grows without bound.
 //
 // Does not check that waits end.
 #pragma once
@@ -22,8 +23,8 @@ namespace hip {
 [[nodiscard]] hipError_t call_batch_setter(const Api& api, hipGraphExec_t exec, hipGraphNode_t node,
                                            const BatchRecord& batch);
 [[nodiscard]] const char* batch_setter_name(bool in_exec);
-// The operations that the runtime tells of a node of a graph. An operation of a type that is neither a write nor a wait
-// has 0 bytes.
+// The operations that the runtime tells of a node of a graph. An operation that is neither a write nor a wait, or
+// whose comparison does not exist, has 0 bytes.
 [[nodiscard]] Result<BatchRecord> batch_of(const Api& api, hipGraphNode_t node);
 // The first of these functions that the runtime or the headers lack, or null.
 [[nodiscard]] const char* missing_batch_function(const Api& api);

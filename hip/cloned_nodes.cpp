@@ -20,8 +20,8 @@ Error failed(const char* function, hipError_t status) {
   return Error{status, std::string(function) + ": " + status_name(status)};
 }
 
-constexpr auto kBatchType =
-    static_cast<hipGraphNodeType>(14);  // hipGraphNodeTypeBatchMemOp, which HIP 6.4 does not name
+// hipGraphNodeTypeBatchMemOp: a number, because headers older than HIP 6.4 lack the name.
+constexpr auto kBatchType = static_cast<hipGraphNodeType>(14);
 
 // The answer of hipGraphNodeGetType for a node that was recorded from `record`; nullopt for an opaque node.
 std::optional<hipGraphNodeType> type_of(const NodeRecord& record) {

@@ -2,10 +2,11 @@
  * your own code that brings instantiated HIP graphs to new addresses (`hgcheck campaign --subject RUNTIME:lib=PATH`;
  * docs/check-your-own-patcher.md).
  *
- * A patcher is a shared library that exports, with C linkage, the functions at the end of this file (hgpatcher_launch
- * may be left out). For each executable graph that is patched it gets the recorded graph (hgpatcher_record), then
- * each time the buffers that have moved (hgpatcher_patch). After other code has changed the graph, through a setter or
- * hipGraphExecUpdate, the patcher is destroyed, and hgpatcher_record is called again for a new one.
+ * A patcher is a shared library that exports, with C linkage, the functions under 'what the library exports'
+ * (hgpatcher_launch may be left out). For each executable graph that is patched it gets the recorded graph
+ * (hgpatcher_record), then each time the buffers that have moved (hgpatcher_patch). After other code has changed the
+ * graph, through a setter or hipGraphExecUpdate, the patcher is destroyed, and hgpatcher_record is called again for a
+ * new one.
  *
  * Its duty. After hgpatcher_patch returned HGPATCHER_DONE the executable graph must do what a graph freshly
  * recorded at the new addresses would do. If the patcher cannot know which fields move, or meets a kind of node that it
@@ -131,7 +132,8 @@ typedef struct hgpatcher hgpatcher; /* the library's own */
 
 /* ---- what the library exports */
 
-/* HGPATCHER_ABI_VERSION and the data that the library wants, as (version << 16 | wants). */
+/* HGPATCHER_ABI_VERSION and the data that the library wants, as (version << 16 | wants); of version 2:
+ * HGPATCHER_ABI_COMMANDS << 16. */
 uint32_t hgpatcher_abi(void);
 
 /* A graph was recorded and instantiated. Returns hipSuccess; after an error the graph is recorded at each patch. */
@@ -155,24 +157,32 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
  *
  * An object is made for each executable graph of a program. Each launch of that graph is one step: hgcommands_begin,
  * hgcommands_update for each command in order, hgcommands_launch. Kinds, dependencies and the number of commands are
- * those of the step before, unless hgcommands_begin says so; parameters may be others at each step.
+ * those of the step before, unless hgcommands_begin says so; parameters may be others at each step. No steps are
+ * launches into a capture, and launches of graphs that are not handed over (graphs with memory nodes, programs with
+ * several devices).
  *
  * Its duty. After hgcommands_launch returned hipSuccess, the stream holds one launch that does what a graph freshly
- * recorded from this step's commands would do, behind the stream's earlier work. After an error nothing was launched,
- * and the next step is complete again. A library that cannot do these commands answers HGCOMMANDS_REFUSED (and
- * hipSuccess) before it launches anything: the caller then records and launches them itself. The earlier launch may
- * still run when a step begins.
+ * recorded from this step's commands would do, behind the stream's earlier work. A failed HIP call is never ignored:
+ * the function that made it returns its error, also where recording again or refusing would help. Then nothing was
+ * launched, and the caller repeats the step from hgcommands_begin. (An answer of hipGraphExecUpdate that the graphs do
+ * not fit, hipErrorGraphExecUpdateFailure, is no failed call.) A library that cannot do these commands answers
+ * HGCOMMANDS_REFUSED (and hipSuccess) before it launches anything: the caller then launches a graph of its own. The
+ * earlier launch may still run when a step begins.
  *
- * Ownership and threads: as in version 1. What a command points at is valid until hgcommands_launch returns.
+ * Ownership: as in version 1. What a command points at is valid until hgcommands_launch returns. Threads: one call at a
+ * time for each object; while a call is inside a HIP function, another thread may call the library with another object.
  */
 #define HGPATCHER_ABI_COMMANDS 2u
 
 typedef struct hgcommands_command {
-  hgpatcher_node node; /* `handle`, `child` and `relocations` are null; dependencies are indices of earlier commands */
+  hgpatcher_node node; /* `handle`, `child`, `buffers` and `relocations` are null; dependencies: earlier commands */
   int device;          /* that is current when a framework records the command */
   const struct hgcommands_command* nested; /* of HGPATCHER_CHILD: the commands of a nested command buffer */
   size_t nested_count;
-  hipGraph_t traced; /* of HGPATCHER_OPAQUE: a traced command, as the graph that its capture made; the caller's */
+  /* With HGPATCHER_OPAQUE: a graph to add as a child. It holds a traced command, or one node that this file has no
+   * struct for. A new graph at each step, the caller's, destroyed when hgcommands_launch has returned: the library may
+   * neither launch nor keep it. */
+  hipGraph_t traced;
 } hgcommands_command;
 
 typedef enum hgcommands_way {
@@ -183,14 +193,15 @@ typedef enum hgcommands_way {
   HGCOMMANDS_REFUSED = 4   /* nothing was done: `why`, the library's text, valid until the next call */
 } hgcommands_way;
 typedef struct hgcommands_did {
-  uint32_t way; /* an hgcommands_way: the dearest one that was taken */
-  uint32_t nodes;
-  const char* why;
+  uint32_t way;    /* an hgcommands_way; of several, the last one in that list */
+  uint32_t nodes;  /* setters called, with HGCOMMANDS_SET */
+  const char* why; /* with HGCOMMANDS_REFUSED */
 } hgcommands_did;
 
 typedef struct hgcommands hgcommands; /* the library's own */
 
-/* `device`: of the graph; current in every call. */
+/* `device`: of the graph; current in every call. hipErrorNotSupported: the runtime lacks a function that the library
+ * needs, and the program counts as unsupported. Any other error is that of the launch; the next launch tries again. */
 hipError_t hgcommands_create(const hgpatcher_hip* hip, int device, hgcommands** out);
 
 /* `other_commands` is not zero: kinds, dependencies or the number of commands changed since the last step. */

@@ -3,6 +3,7 @@
 // (updating_commands.cpp, setting_commands.cpp), and each of them includes this file once.
 #pragma once
 
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -11,14 +12,17 @@
 namespace shown {
 
 // The HIP functions that command buffers call.
-#define SHOWN_FUNCTIONS(X)                                                                                       \
-  X(hipGraphCreate)                                                                                              \
-  X(hipGraphDestroy)                                                                                             \
-  X(hipGraphInstantiate) X(hipGraphExecDestroy) X(hipGraphLaunch) X(hipGraphExecUpdate) X(hipGraphAddKernelNode) \
-      X(hipGraphAddMemcpyNode) X(hipGraphAddMemcpyNode1D) X(hipGraphAddMemsetNode) X(hipGraphAddHostNode)        \
-          X(hipGraphAddEmptyNode) X(hipGraphAddChildGraphNode) X(hipGraphAddEventRecordNode)                     \
-              X(hipGraphAddEventWaitNode) X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams)  \
-                  X(hipGraphExecMemcpyNodeSetParams1D) X(hipGraphExecMemsetNodeSetParams)
+#define SHOWN_FUNCTIONS(X)                                                                                 \
+  X(hipGraphCreate)                                                                                        \
+  X(hipGraphDestroy)                                                                                       \
+  X(hipGraphInstantiate)                                                                                   \
+  X(hipGraphExecDestroy)                                                                                   \
+  X(hipGraphLaunch)                                                                                        \
+  X(hipGraphExecUpdate) X(hipGraphAddKernelNode) X(hipGraphAddMemcpyNode) X(hipGraphAddMemcpyNode1D)       \
+      X(hipGraphAddMemsetNode) X(hipGraphAddHostNode) X(hipGraphAddEmptyNode) X(hipGraphAddChildGraphNode) \
+          X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode) X(hipGraphExecKernelNodeSetParams)     \
+              X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemcpyNodeSetParams1D)                      \
+                  X(hipGraphExecMemsetNodeSetParams)
 
 struct Hip {
 #define SHOWN_MEMBER(function) decltype(&::function) function = nullptr;
@@ -36,6 +40,15 @@ struct Hip {
     return all;
   }
 };
+
+// Destroys an object. A refused call is made once more, and its error returned: nothing is kept of the object.
+template <class Handle>
+hipError_t gone(hipError_t (*destroy)(Handle), Handle handle) {
+  if (handle == nullptr) return hipSuccess;
+  const hipError_t status = destroy(handle);
+  if (status != hipSuccess && destroy(handle) != hipSuccess) return hipErrorUnknown;  // it is lost
+  return status;
+}
 
 // A kernel's parameters as HIP takes them. Points into the command.
 class KernelParams {
@@ -75,8 +88,8 @@ class Recorder {
         behind.push_back(nodes[command->node.dependencies[i]]);
       hipGraphNode_t node = nullptr;
       if (const hipError_t added = add(graph, behind, *command, &node); added != hipSuccess) {
-        static_cast<void>(hip_.hipGraphDestroy(graph));
-        return added;
+        const hipError_t destroyed = gone(hip_.hipGraphDestroy, graph);
+        return destroyed == hipErrorUnknown ? destroyed : added;
       }
       nodes.push_back(node);
     }
@@ -121,7 +134,7 @@ class Recorder {
     std::vector<hipGraphNode_t> nodes;
     if (const hipError_t recorded = record(nested, &child, nodes); recorded != hipSuccess) return recorded;
     const hipError_t added = hip_.hipGraphAddChildGraphNode(node, graph, behind.data(), behind.size(), child);
-    const hipError_t destroyed = hip_.hipGraphDestroy(child);
+    const hipError_t destroyed = gone(hip_.hipGraphDestroy, child);
     return added != hipSuccess ? added : destroyed;
   }
 
@@ -140,7 +153,8 @@ struct hgcommands {
   std::vector<hipGraphNode_t> nodes;
   std::vector<std::vector<unsigned char>> fields;  // of each command at the last step, where an example compares them
 
-  // Records the step's commands and instantiates them. After an error all is as before.
+  // Records the step's commands and instantiates them. After an error of that all is as before; after an error of
+  // destroying the old graph the new one is in place.
   hipError_t record_again() {
     hipGraph_t fresh = nullptr;
     std::vector<hipGraphNode_t> fresh_nodes;
@@ -149,8 +163,8 @@ struct hgcommands {
     hipGraphExec_t instantiated = nullptr;
     const hipError_t status = hip.hipGraphInstantiate(&instantiated, fresh, nullptr, nullptr, 0);
     if (status != hipSuccess) {
-      static_cast<void>(hip.hipGraphDestroy(fresh));
-      return status;
+      const hipError_t destroyed = shown::gone(hip.hipGraphDestroy, fresh);
+      return destroyed == hipErrorUnknown ? destroyed : status;
     }
     const hipError_t destroyed = destroy();
     exec = instantiated;
@@ -159,8 +173,8 @@ struct hgcommands {
     return destroyed;
   }
   hipError_t destroy() {
-    const hipError_t first = exec == nullptr ? hipSuccess : hip.hipGraphExecDestroy(exec);
-    const hipError_t second = graph == nullptr ? hipSuccess : hip.hipGraphDestroy(graph);
+    const hipError_t first = shown::gone(hip.hipGraphExecDestroy, exec);
+    const hipError_t second = shown::gone(hip.hipGraphDestroy, graph);
     exec = nullptr;
     graph = nullptr;
     return first != hipSuccess ? first : second;
@@ -195,7 +209,7 @@ hipError_t hgcommands_update(hgcommands* self, size_t index, const hgcommands_co
 }
 
 void hgcommands_destroy(hgcommands* self) {
-  static_cast<void>(self->destroy());
+  if (self->destroy() != hipSuccess) fputs("an executable graph could not be destroyed at once\n", stderr);
   delete self;
 }
 

@@ -17,7 +17,7 @@ hipError_t update(hgcommands& self, bool& updated) {
   hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
   const hipError_t status = self.hip.hipGraphExecUpdate(self.exec, fresh, &error_node, &result);
   updated = status == hipSuccess;
-  const hipError_t destroyed = self.hip.hipGraphDestroy(fresh);
+  const hipError_t destroyed = shown::gone(self.hip.hipGraphDestroy, fresh);
   if (status != hipSuccess && status != hipErrorGraphExecUpdateFailure) return status;
   return destroyed;
 }

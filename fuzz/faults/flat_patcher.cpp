@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "hip/batch_nodes.h"
 #include "hip/device_scope.h"
 #include "hip/kernel_parameters.h"
 #include "verify/program/each_command.h"
@@ -37,11 +38,11 @@ struct Setter {
     return exec != nullptr ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
                            : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
+  hipError_t operator()(hip::BatchRecord& batch) const { return hip::call_batch_setter(api, exec, node, batch); }
   // These nodes hold no address that a patch changes, or were refused before (refuses()).
-  template <
-      verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord, hip::EventSignalRecord,
-                    hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord, hip::BatchRecord>
-          R>
+  template <verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord,
+                          hip::EventSignalRecord, hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord>
+                R>
   hipError_t operator()(R&) const {
     return hipErrorInvalidValue;
   }

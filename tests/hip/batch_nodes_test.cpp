@@ -42,7 +42,7 @@ hip::BatchRecord two_operations() {
   return {{{false, 8, 0x1000, 5, Comparison::kAtLeast}, {true, 4, 0x2000, 6, Comparison::kNor}}};
 }
 
-TEST(BatchNodes, TheRuntimeReadsTheOperationsBackThroughTheGetter) {
+TEST(BatchNodes, OperationsAreReadBackAsTheyWereGiven) {
   const hip::Api api = noting_batches();
   ASSERT_TRUE(hip::add_batch_node(api, nullptr, two_operations(), {}));
   const hip::Result<hip::BatchRecord> told = hip::batch_of(api, nullptr);
@@ -55,6 +55,8 @@ TEST(BatchNodes, TheRuntimeReadsTheOperationsBackThroughTheGetter) {
   EXPECT_EQ(got[0].value, 5u);
   EXPECT_TRUE(got[1].waits);
   EXPECT_EQ(got[1].bytes, 4u);
+  EXPECT_EQ(got[1].address, 0x2000u);
+  EXPECT_EQ(got[1].value, 6u);
   EXPECT_EQ(got[1].comparison, hip::MemoryOperation::Comparison::kNor);
   EXPECT_EQ(given_batches[0].ctx, reinterpret_cast<hipCtx_t>(std::uintptr_t{0x77}));
 }

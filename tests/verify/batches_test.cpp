@@ -42,6 +42,8 @@ TEST(Batches, EndForCertain) {
   const auto own = HasSubstr("a batch waits for a value that it has written itself");
   EXPECT_EQ(flaw_of_batch("write32:b0+0:7,wait32:b0+0:eq:7"), "");
   EXPECT_THAT(flaw_of_batch("wait32:b0+0:geq:0"), own);
+  EXPECT_EQ(flaw_of_batch("write32:b0+0:2147483647,wait32:b0+0:geq:0"), "");
+  EXPECT_THAT(flaw_of_batch("write32:b0+0:4294967295,wait32:b0+0:geq:0"), own);
   EXPECT_THAT(flaw_of_batch("write32:b0+0:7,wait32:b0+0:eq:8"), own);
   EXPECT_THAT(flaw_of_batch("wait32:b0+0:eq:7,write32:b0+0:7"), own);
   EXPECT_THAT(flaw_of_batch("write32:b0+0:6,wait32:b0+0:and:1"), own);

@@ -28,6 +28,7 @@ Observation rich_trace() {
   observation.calls = 11;
   observation.patches = 3;
   observation.fallbacks = 1;
+  observation.steps = {1, 2, 3, 4, 5};
   observation.failures_fired = 2;
   observation.patched_in_place = {4, 6};
   observation.unsupported = "hipGraphAddNode";
@@ -47,6 +48,7 @@ void expect_equal(const Observation& a, const Observation& b) {
   }
   EXPECT_EQ(a.topology, b.topology);
   EXPECT_EQ(a.host_tags, b.host_tags);
+  EXPECT_EQ(a.steps, b.steps);
   ASSERT_EQ(a.violations.size(), b.violations.size());
   for (std::size_t i = 0; i < a.violations.size(); ++i) {
     EXPECT_EQ(std::tuple(a.violations[i].property, a.violations[i].step, a.violations[i].where,

@@ -10,6 +10,7 @@
 
 #include "hip/captured_graph.h"
 #include "verify/execute/captured_launch.h"
+#include "verify/execute/interposer.h"
 #include "verify/execute/rebuild.h"
 #include "verify/execute/shown_nodes.h"
 
@@ -28,6 +29,21 @@ bool handed_over(const StrategyContext& context, const hip::Recording& recording
     if (child != nullptr && !handed_over(context, *child->graph)) return false;
   }
   return true;
+}
+
+// The commands of a recording without their parameters: a step with another shape has other commands.
+void append_shape(const hip::Recording& recording, std::vector<std::size_t>& shape) {
+  shape.push_back(recording.nodes().size());
+  for (const hip::RecordedNode& node : recording.nodes()) {
+    shape.push_back(node.record.index());
+    shape.push_back(node.dependencies.size());
+    shape.insert(shape.end(), node.dependencies.begin(), node.dependencies.end());
+    const auto* kernel = std::get_if<hip::KernelRecord>(&node.record);
+    shape.push_back(kernel != nullptr && hip::has_any(kernel->attributes) ? 1 : 0);
+    const auto* copy = std::get_if<hip::CopyRecord>(&node.record);
+    shape.push_back(copy == nullptr ? 0 : copy->symbol.symbol != nullptr ? 1 : copy->linear ? 2 : 3);
+    if (const auto* child = std::get_if<hip::ChildRecord>(&node.record)) append_shape(*child->graph, shape);
+  }
 }
 
 // The commands of one step as the ABI's structs, with the graphs of traced commands.
@@ -53,7 +69,8 @@ class ShownCommands {
   void overwrite() {
     shown_.overwrite();
     for (std::vector<hgcommands_command>& level : levels_) {
-      for (hgcommands_command& command : level) std::memset(static_cast<void*>(&command), 0xdb, sizeof command);
+      for (hgcommands_command& command : level)
+        std::memset(static_cast<void*>(&command), static_cast<int>(kPoison), sizeof command);
     }
   }
 
@@ -68,7 +85,14 @@ class ShownCommands {
     command.node = shown_.show(recorded);
     command.device = hip::device_of(recorded.record);
     const auto* kernel = std::get_if<hip::KernelRecord>(&recorded.record);
-    if (kernel != nullptr && hip::has_any(kernel->attributes)) command.node.kind = HGPATCHER_OPAQUE;
+    const bool attributes = kernel != nullptr && hip::has_any(kernel->attributes);
+    if (attributes || command.node.kind == HGPATCHER_OPAQUE) {
+      const hgpatcher_node shown = command.node;
+      command.node = {};
+      command.node.kind = HGPATCHER_OPAQUE;
+      command.node.dependencies = shown.dependencies;
+      command.node.dependency_count = shown.dependency_count;
+    }
     if (const auto* child = std::get_if<hip::ChildRecord>(&recorded.record)) {
       const std::vector<hgcommands_command>* nested = show_all(*child->graph);
       command.nested = nested->data();
@@ -103,27 +127,20 @@ class ShownCommands {
 // An executable graph of the program that the library launches.
 class LibraryExec final : public ExecPatcher {
  public:
-  LibraryExec(const CommandLibrary& library, StrategyContext& context, ExecObject& exec)
+  LibraryExec(const CommandLibrary& library, StrategyContext& context, const ExecObject& exec)
       : library_(library), finder_(context.api), exec_(exec) {}
   ~LibraryExec() override {
     if (commands_ != nullptr) library_.destroy(commands_);
   }
 
-  [[nodiscard]] ExecObject& exec() { return exec_; }
-  // The nodes of the next step are others.
-  void set() { other_commands_ = true; }
-
   // One step. False: the library refused, and launched nothing.
   hip::Result<bool> launch_on(StrategyContext& context, hipStream_t stream) {
-    if (commands_ == nullptr) {
-      const hipError_t made = library_.create(&finder_.base, hip::home_of(exec_.recording), &commands_);
-      if (made != hipSuccess) commands_ = nullptr;
-      if (made != hipSuccess) return hip::Error{made, "hgcommands_create"};
-    }
-    auto shown = std::make_unique<ShownCommands>(context, emptied(exec_.recording, exec_.disabled), exec_.addresses);
+    if (hip::Status made = make(context); !made) return made.error();
+    const hip::Recording recording = emptied(exec_.recording, exec_.disabled);
+    auto shown = std::make_unique<ShownCommands>(context, recording, exec_.addresses);
     if (!shown->status()) return shown->status().error();
     hgcommands_did did{};
-    const hipError_t status = step(*shown, stream, did);
+    const hipError_t status = step(recording, *shown, stream, did);
     shown->end();
     if (context.poison) {  // kept for a while, so that a stale reference reads poison
       shown->overwrite();
@@ -131,40 +148,50 @@ class LibraryExec final : public ExecPatcher {
       if (passed_.size() > kKeptSteps) passed_.pop_front();
     }
     if (status != hipSuccess) return hip::Error{status, "the library's step"};
-    other_commands_ = false;
-    disabled_ = exec_.disabled;
     if (did.way > HGCOMMANDS_REFUSED)
       return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
     ++context.steps[did.way];
     return did.way != HGCOMMANDS_REFUSED;
   }
 
-  // Never called: the program's patches change addresses, which the library sees at its next step.
+  // The rest is never called: the library sees the program's changes as commands of its next step.
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "a command buffer changes when it is launched"};
   }
-  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { set(); }
-  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { set(); }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override {}
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override {}
 
  private:
-  hipError_t step(const ShownCommands& shown, hipStream_t stream, hgcommands_did& did) {
+  hip::Status make(StrategyContext& context) {
+    if (commands_ != nullptr) return {};
+    const hipError_t made = library_.create(&finder_.base, hip::home_of(exec_.recording), &commands_);
+    if (made == hipSuccess && commands_ != nullptr) return {};
+    commands_ = nullptr;
+    if (made == hipErrorNotSupported) return lacking(context, "a function that the library needs");
+    return hip::Error{made == hipSuccess ? hipErrorUnknown : made, "hgcommands_create"};
+  }
+  hipError_t step(const hip::Recording& recording, const ShownCommands& shown, hipStream_t stream,
+                  hgcommands_did& did) {
+    std::vector<std::size_t> shape;
+    append_shape(recording, shape);
     const std::vector<hgcommands_command>& commands = shown.commands();
-    const bool others = other_commands_ || disabled_ != exec_.disabled;
-    other_commands_ = true;  // until a step has ended well
+    const bool others = shape != shape_;
+    if (others) shape_.clear();  // until these commands have been launched
     if (const hipError_t begun = library_.begin(commands_, commands.size(), others ? 1 : 0); begun != hipSuccess)
       return begun;
     for (std::size_t i = 0; i < commands.size(); ++i) {
       if (const hipError_t taken = library_.update(commands_, i, &commands[i]); taken != hipSuccess) return taken;
     }
-    return library_.launch(commands_, stream, &did);
+    const hipError_t launched = library_.launch(commands_, stream, &did);
+    if (launched == hipSuccess) shape_ = std::move(shape);
+    return launched;
   }
 
   const CommandLibrary& library_;
   HipFinder finder_;
-  ExecObject& exec_;
+  const ExecObject& exec_;
   hgcommands* commands_ = nullptr;
-  bool other_commands_ = true;
-  std::set<hip::NodeIndex> disabled_;  // at the last step
+  std::vector<std::size_t> shape_;  // of the last step that was launched
   static constexpr std::size_t kKeptSteps = 4;
   std::deque<std::unique_ptr<ShownCommands>> passed_;
 };
@@ -174,7 +201,6 @@ template <class Change>
 auto keeping_library(ExecObject& exec, const Change& change) {
   std::unique_ptr<ExecPatcher> kept = std::move(exec.stable);
   auto result = change();
-  if (kept != nullptr) static_cast<LibraryExec&>(*kept).set();
   exec.stable = std::move(kept);
   return result;
 }
@@ -187,9 +213,8 @@ class LibraryStrategy final : public StrategyForExecs {
       : StrategyForExecs(make_strategy(StrategyKind::kRebuild)), library_(std::move(library)) {}
 
   PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!exec.stable) return for_graphs().patch(context, exec, moves);
-    exec.addresses = context.addresses;
-    PatchOutcome outcome;
+    // The program's own graph is kept current, for steps that the library refuses.
+    PatchOutcome outcome = keeping_library(exec, [&] { return for_graphs().patch(context, exec, moves); });
     outcome.in_place = false;
     return outcome;
   }
@@ -217,8 +242,6 @@ class LibraryStrategy final : public StrategyForExecs {
     const hip::Result<bool> launched = library.launch_on(context, stream.handle());
     if (!launched) return launched.error();
     if (launched.value()) return {};
-    hip::Status recorded = record_again(context, library.exec());
-    if (!recorded) return recorded;
     return hip::called(context.api.hipGraphLaunch(exec.exec, stream.handle()), "hipGraphLaunch");
   }
 

@@ -2,11 +2,12 @@
 // program is one step of the library, which gets every command with its complete parameters and launches what it made
 // of them.
 //
-// The program's own executable graph only answers the program's queries, as under `command-buffer`: setters, updates
-// and nodes that are enabled or disabled change it by recording it again, and reach the library as commands of the next
-// step (a disabled node as an empty command). Not handed over, but recorded again and launched by the harness: graphs
-// with memory nodes, edges to earlier nodes, or objects that two nodes share; programs with several devices;
-// definitions. A launch into a capture becomes a child graph node of a fresh graph.
+// The program's own executable graph answers the program's queries and stands in for steps that the library refuses:
+// patches, setters and updates record it again; enabling a node is HIP's call on it. The library sees all of these as
+// commands of the next step: a disabled node is an empty command. Not handed over: programs with several devices, and
+// graphs with memory nodes or with an edge from a later node to an earlier one. The harness launches those itself.
+// Definitions are recorded again. A launch into a capture is no step: the capture gets a fresh graph as a child.
+// Not checked: whether the library did what it says (hgcommands_did).
 #pragma once
 
 #include <cstdint>

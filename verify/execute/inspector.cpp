@@ -246,8 +246,9 @@ void Inspector::batch(const hip::RecordedNode& node, hipGraphNode_t handle, cons
   std::string text = fmt::format("{} makes {} operations:", name, got.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     const bool there = i < wanted.size() && got[i].address == wanted[i].address;
-    text += fmt::format(" {} {} of {} by {} {}", got[i].waits ? "wait" : "write", got[i].value, got[i].bytes,
-                        static_cast<int>(got[i].comparison), there ? "where it said" : "elsewhere");
+    text += fmt::format(" {}{}", got[i].waits ? "wait" : "write", got[i].bytes * 8);
+    if (got[i].waits) text += fmt::format(" by comparison {}", static_cast<int>(got[i].comparison));
+    text += fmt::format(" {} at {}", got[i].value, there ? "the given address" : "another address");
   }
   say(std::move(text));
 }

@@ -131,7 +131,7 @@ ArgumentValue ParamsGenerator::scalar(const FieldSpec& field) {
   if (choices_.percent(swarm_.collision_percent)) {
     value.kind = ArgumentValue::Kind::kAddressBits;
     const Id buffer = usable_[choices_.below(usable_.size())];
-    if (state_.buffer(buffer)->view) return {};  // such an address is no number that a program may hold
+    if (state_.buffer(buffer)->view) return {};  // a program may not hold the address of a view as a number
     value.ref = slice(buffer, choices_.percent(50) ? 8 : 1, 0);
     return value;
   }

@@ -14,7 +14,7 @@ class VirtualMemoryDraft : protected StreamMemoryDraft {
  protected:
   using StreamMemoryDraft::StreamMemoryDraft;
 
-  // A range, two memories, a mapping and a view; sometimes more of them.
+  // One or two ranges, each with one memory, its mapping, and one or two views.
   void declare_mapped_memory();
   void mapped_memory();
   // Mostly maps memory and gives rights as a launch of `exec` needs them.

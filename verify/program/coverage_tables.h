@@ -85,7 +85,8 @@ inline constexpr std::array kStates = {
     StateRow{Object::kPhysical, {"physical: mapped nowhere", "no range shows it"}},
     StateRow{Object::kPhysical, {"physical: mapped", "at one place at least"}},
     StateRow{Object::kPhysical, {"physical: mapped twice", "at two places at least"}},
-    StateRow{Object::kPhysical, {"physical: named by a graph", "a view that shows it is in a living graph"}},
+    StateRow{Object::kPhysical,
+             {"physical: named by a graph", "a living graph or executable graph names a view that shows it"}},
     StateRow{Object::kPhysical, {"physical: of another device", "of a device that is not device 0"}},
 };
 

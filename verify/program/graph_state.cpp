@@ -117,7 +117,7 @@ bool has_form(const NodeParams& params, NodeForm form) {
   const auto* kernel = std::get_if<KernelParams>(&params);
   if (form == NodeForm::kTyped) return true;
   if (copy != nullptr) return !copy->linear;
-  if (std::holds_alternative<BatchParams>(params)) return false;  // HIP's generic parameters have none
+  if (std::holds_alternative<BatchParams>(params)) return false;  // hipGraphNodeParams has no member for batches
   if (form == NodeForm::kGeneric) return kernel == nullptr || !kernel->opaque;
   return std::holds_alternative<MemsetParams>(params) || std::holds_alternative<MemoryFreeParams>(params);
 }

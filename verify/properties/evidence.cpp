@@ -53,9 +53,9 @@ std::vector<PointerField> pointer_fields(const NodeEvidence& node) {
       field.name = "dst";
       field.observed = memset->dst;
     } else if (const auto* batch = std::get_if<model::BatchParams>(node.actual)) {
-      if (relocation.offset >= batch->operations.size()) continue;
       field.name = fmt::format("operation {}", relocation.offset);
-      field.observed = batch->operations[relocation.offset].address;
+      const bool there = relocation.offset < batch->operations.size();
+      field.observed = there ? batch->operations[relocation.offset].address : 0;
     } else {
       continue;
     }

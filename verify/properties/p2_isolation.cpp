@@ -28,6 +28,8 @@ class Fingerprint {
   void operator()(const model::FreeParams& p) { number(p.range->base()); }
   void operator()(const model::BatchParams& p) {
     for (const model::MemoryOperation& operation : p.operations) {
+      number(operation.waits ? 1 : 0);
+      number(operation.bytes);
       number(operation.address);
       number(operation.value);
       number(static_cast<std::uint64_t>(operation.comparison));

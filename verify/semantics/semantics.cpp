@@ -147,7 +147,7 @@ class Page {
         "# Semantics: what is known of each function\n\n"
         "Written by `hgcheck-semantics`; a test fails when it is out of date, or when HIP's header declares a function "
         "that is\nnot here. To write it again: `build/bin/hgcheck-semantics > docs/semantics.md`.\n\n"
-        "*Called*: generated programs call it; `bad`: only with wrong arguments "
+        "*Called*: programs of a sample call it; `bad`: they call it only with wrong arguments "
         "([program-language.md](program-language.md));\n"
         "`-`: the model lacks it. *Errors*: how many documented errors are rows of `verify/errors/cases.inc`, each "
         "with "

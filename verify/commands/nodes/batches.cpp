@@ -51,6 +51,7 @@ bool is_of_same_word(const MemoryOperation& a, const MemoryOperation& b) {
 void parse_batch_keys(Attributes& attributes, BatchParams& batch) {
   Token rest;
   if (!attributes.take("do", rest)) return attributes.missing("do");
+  if (rest.text.ends_with(',')) return attributes.line().fail(rest.column, "an operation is missing behind the comma");
   do {
     batch.operations.push_back(parse_operation(attributes.line(), part_of(rest, ',')));
   } while (!rest.text.empty());

@@ -64,7 +64,12 @@ Reason not_self_conflicting(const State& state, const std::vector<ByteRange>& ra
     for (std::size_t j = i + 1; j < ranges.size(); ++j) {
       const ByteRange &a = ranges[i], &b = ranges[j];
       const std::optional<std::int64_t> apart = distance(state, a.buffer, b.buffer);
-      if (apart && (a.write || b.write) && a.lo < b.hi + *apart && b.lo + *apart < a.hi)
+      const auto end = [&state](const ByteRange& range) {  // the range of a kernel of unknown extent is endless
+        return std::min(range.hi, static_cast<std::int64_t>(state.buffer(range.buffer)->bytes));
+      };
+      const bool views = a.buffer != b.buffer;
+      const std::int64_t a_end = views ? end(a) : a.hi, b_end = views ? end(b) : b.hi;
+      if (apart && (a.write || b.write) && a.lo < b_end + *apart && b.lo + *apart < a_end)
         return fmt::format("the node writes bytes of b{} that it also touches through another argument",
                            a.write ? a.buffer : b.buffer);
     }
@@ -232,7 +237,8 @@ bool satisfied(const MemoryOperation& wait, std::uint64_t value) {
   const std::uint64_t all = wait.bytes == 8 ? ~std::uint64_t{0} : 0xffffffffU;
   switch (wait.comparison) {
     case WaitComparison::kAtLeast:
-      return value >= wait.value;
+      // CUDA compares cyclically: (int32_t)(word - value) >= 0. So the difference fits into a signed word.
+      return value >= wait.value && value - wait.value <= all / 2;
     case WaitComparison::kEqual:
       return value == wait.value;
     case WaitComparison::kAnd:
