@@ -1,9 +1,10 @@
 // An example of a user's own command buffer: it sets the nodes whose parameters have changed since the last step.
 //
-// Its author believed: between two steps of the same commands only addresses change, so a kernel whose arguments are
-// the same bytes as before needs no call.
+// Its author believed: between two steps of the same commands only addresses change, so a copy or a memset with the
+// same addresses as before needs no call. (A kernel is compared by all of its arguments.)
 //
-// The mistake, found from outside: a kernel whose grid, block or function was set anew keeps the old one (P3).
+// The mistake, found from outside: a copy or a memset of another size, shape or value at the same address stays as it
+// was (P3).
 // Everything else is careful: what it cannot set it records again, and a failed call is returned, after which the next
 // step records everything again.
 //
@@ -13,22 +14,21 @@
 
 namespace {
 
+// The arguments of a kernel, or the addresses of another command, as bytes.
 std::vector<unsigned char> fields_of(const hgcommands_command& command) {
-  const auto bytes_of = [](const void* from, size_t count) {
+  std::vector<unsigned char> fields;
+  const auto add = [&fields](const void* from, size_t count) {
     const auto* bytes = static_cast<const unsigned char*>(from);
-    return std::vector<unsigned char>(bytes, bytes + count);
+    fields.insert(fields.end(), bytes, bytes + count);
   };
   const hgpatcher_node& node = command.node;
-  switch (node.kind) {
-    case HGPATCHER_KERNEL:
-      return bytes_of(node.kernel.arguments, node.kernel.bytes);
-    case HGPATCHER_COPY:
-      return bytes_of(&node.copy, sizeof node.copy);
-    case HGPATCHER_MEMSET:
-      return bytes_of(&node.memset, sizeof node.memset);
-    default:
-      return {};
+  if (node.kind == HGPATCHER_KERNEL) add(node.kernel.arguments, node.kernel.bytes);
+  if (node.kind == HGPATCHER_MEMSET) add(&node.memset.dst, sizeof node.memset.dst);
+  if (node.kind == HGPATCHER_COPY) {
+    add(&node.copy.dstPtr.ptr, sizeof node.copy.dstPtr.ptr);
+    add(&node.copy.srcPtr.ptr, sizeof node.copy.srcPtr.ptr);
   }
+  return fields;
 }
 
 // Commands whose fields are compared and set. Empty commands have none.

@@ -10,6 +10,7 @@
 #include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
+#include "verify/program/text.h"
 #include "verify/run/executor.h"
 #include "verify/subject/subject.h"
 
@@ -106,13 +107,15 @@ TEST(CommandLibrary, GraphsWithMemoryOfTheirOwnAreNotHandedOver) {
   EXPECT_EQ(updating.run(program).steps, Steps{});
 }
 
-// The mistake that setting_commands.cpp states: it compares arguments alone.
-TEST(CommandLibrary, AKernelThatIsSetToAnotherGridKeepsTheOldOneInTheWrongLibrary) {
-  const Program program = program_of(
-      "buffer b0 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=64 k=1 grid=1 block=16\ninstantiate e0 g0\n"
-      "launch e0 s0\nset e0.n0 kernel inplace_u32 data=b0+0 n=64 k=1 grid=2 block=16\nlaunch e0 s0\n");
+// The mistake that setting_commands.cpp states: it compares the addresses of a copy alone.
+TEST(CommandLibrary, ACopyThatIsSetToAnotherSizeKeepsTheOldOneInTheWrongLibrary) {
+  const Program program =
+      program_of(kTwoLaunches + "set e0.n1 memcpy dst=b1+0 src=b0+0 bytes=32 kind=d2d\nlaunch e0 s0\n");
   EXPECT_EQ(LibraryBed(UPDATING_COMMANDS).judge(program).verdict, VerdictKind::kAgree);
-  EXPECT_NE(LibraryBed(SETTING_COMMANDS).judge(program).verdict, VerdictKind::kAgree);
+  const Judgement wrong = LibraryBed(SETTING_COMMANDS).judge(program);
+  EXPECT_EQ(wrong.verdict, VerdictKind::kDiverge);
+  ASSERT_FALSE(wrong.broken.empty());
+  EXPECT_EQ(wrong.broken.front(), PropertyId::kP3);
 }
 
 TEST(CommandLibrary, GeneratedProgramsAgreeWithTheRightLibrary) {
@@ -121,7 +124,7 @@ TEST(CommandLibrary, GeneratedProgramsAgreeWithTheRightLibrary) {
   for (std::uint64_t index = 0; index < 400; ++index) {
     const Program program = campaign_program(46, index, {});
     const Judgement judgement = updating.judge(program, {.every_call_fails = index % 8 == 0});
-    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << print(program);
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << print_program(program);
     const Observation observation = updating.run(program);
     for (std::size_t way = 0; way < steps.size(); ++way) steps[way] += observation.steps[way];
   }
