@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "hip/batch_nodes.h"
 #include "hip/device_scope.h"
 #include "hip/kernel_parameters.h"
 #include "verify/program/each_command.h"
@@ -38,11 +37,11 @@ struct Setter {
     return exec != nullptr ? api.hipGraphExecMemsetNodeSetParams(exec, node, &memset.params)
                            : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
-  hipError_t operator()(hip::BatchRecord& batch) const { return hip::call_batch_setter(api, exec, node, batch); }
   // These nodes hold no address that a patch changes, or were refused before (refuses()).
-  template <verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord,
-                          hip::EventSignalRecord, hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord>
-                R>
+  template <
+      verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord, hip::EventSignalRecord,
+                    hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord, hip::BatchRecord>
+          R>
   hipError_t operator()(R&) const {
     return hipErrorInvalidValue;
   }
@@ -127,7 +126,13 @@ void FlatPatcher::replace_all(const hip::Recording& recording, std::span<const h
 
 bool FlatPatcher::refuses(const HeldNode& node, std::span<const hip::Move> moves) const {
   const auto* child = std::get_if<hip::ChildRecord>(&node.record);
-  return hides_moved_buffer(node.record, moves) || (child != nullptr && holds_moved_buffer(*child->graph, moves));
+  // The authors of these patchers did not know batches, and give them back.
+  const bool batch = std::holds_alternative<hip::BatchRecord>(node.record) &&
+                     std::ranges::any_of(node.relocations, [moves](const hip::Relocation& relocation) {
+                       return move_of(moves, relocation.buffer) != nullptr;
+                     });
+  return batch || hides_moved_buffer(node.record, moves) ||
+         (child != nullptr && holds_moved_buffer(*child->graph, moves));
 }
 
 Rewrite FlatPatcher::rewrite(hip::NodeIndex node, std::span<const hip::Move> moves, hip::NodeRecord& record) const {

@@ -20,7 +20,14 @@ bool bad_size(u64 size) {
 
 PhysicalMemory::~PhysicalMemory() {
   if (file >= 0) close(file);
+  if (key != 0) munmap(pointer_to(key), size);
   if (counted != nullptr) counted->fetch_sub(size, std::memory_order_relaxed);
+}
+
+bool PhysicalMemory::take_key() {
+  void* addresses = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (addresses != MAP_FAILED) key = address_of(addresses);
+  return key != 0;
 }
 
 VirtualMemory::~VirtualMemory() {
@@ -59,7 +66,7 @@ hsa_status_t VirtualMemory::free(u64 base, u64 size) {
 }
 
 u64 VirtualMemory::add_handle(std::shared_ptr<PhysicalMemory> memory) {
-  const u64 key = address_of(memory.get());
+  const u64 key = memory->key;
   Handle& handle = handles_[key];
   handle.references = handle.memory == nullptr ? 1 : handle.references + 1;
   handle.memory = std::move(memory);
@@ -73,7 +80,7 @@ hsa_status_t VirtualMemory::create(u64 size, u32 owner, u32 pool, u64* handle) {
   memory->size = size;
   memory->owner = owner;
   memory->pool = pool;
-  if (memory->file < 0 || ftruncate(memory->file, static_cast<off_t>(size)) != 0) {
+  if (memory->file < 0 || ftruncate(memory->file, static_cast<off_t>(size)) != 0 || !memory->take_key()) {
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   memory->counted = &bytes_[owner];
@@ -208,7 +215,7 @@ hsa_status_t VirtualMemory::import_handle(int file, u64* handle) {
   memory->file = dup(file);
   memory->size = static_cast<u64>(about.st_size);
   memory->owner = 1;
-  if (memory->file < 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (memory->file < 0 || !memory->take_key()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   const hip::sync::LockGuard lock(mutex_);
   *handle = add_handle(std::move(memory));
   return HSA_STATUS_SUCCESS;

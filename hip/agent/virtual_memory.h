@@ -27,11 +27,16 @@ struct PhysicalMemory {
   u32 owner = kHostAgent;
   u32 pool = 0;
   hip::sync::Atomic<u64>* counted = nullptr;  // where its bytes are counted; null: another object counts them
+  // The number of its handles: the first of `size` addresses of the process that nothing else has, as ROCr's handles
+  // are. AMD's runtime looks memory up by ranges of such numbers.
+  u64 key = 0;
 
   PhysicalMemory() = default;
   PhysicalMemory(const PhysicalMemory&) = delete;
   PhysicalMemory& operator=(const PhysicalMemory&) = delete;
   ~PhysicalMemory();
+  // Takes the addresses for the key; false: there are none.
+  [[nodiscard]] bool take_key();
 };
 
 class VirtualMemory {

@@ -1,6 +1,9 @@
 // Virtual memory management: reserving, mapping, access, and handles that outlive each other.
 #include <unistd.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "agent/agent_fixture.h"
 
 namespace agent_test {
@@ -43,6 +46,15 @@ TEST_F(VirtualMemoryTest, AReservationIsAlignedAndCountsUntilItIsFreed) {
   ASSERT_HSA(hsa_amd_vmem_address_free(p, kSize));
   EXPECT_EQ(hgagent_counters(HGAGENT_RESERVATIONS), 0u);
   EXPECT_EQ(hsa_amd_vmem_address_free(p, kSize), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+}
+
+// AMD's runtime takes a handle for the address of memory of that size, and looks it up by ranges.
+TEST_F(VirtualMemoryTest, HandlesAreAsFarApartAsTheirMemoryIsLarge) {
+  std::vector<uint64_t> handles;
+  for (int i = 0; i < 8; ++i) handles.push_back(create(2 * kSize).handle);
+  std::sort(handles.begin(), handles.end());
+  for (size_t i = 1; i < handles.size(); ++i) EXPECT_GE(handles[i] - handles[i - 1], 2 * kSize);
+  for (const uint64_t handle : handles) EXPECT_HSA(hsa_amd_vmem_handle_release({handle}));
 }
 
 TEST_F(VirtualMemoryTest, HandlesAndAllocationsShareTheMemoryOfTheDevice) {

@@ -152,7 +152,7 @@ void check_triples_of_findings(const std::vector<std::uint64_t>& counts) {
 // Pairs and triples that are said to be impossible must not occur. All other pairs must occur, so that a gap has a
 // meaning. One test for all, because each test runs in a process of its own and the programs take most of the time.
 TEST(Coverage, GeneratedProgramsShowWhatIsPossibleAndWhatFindingsNeedAndNothingElse) {
-  constexpr std::uint64_t kPrograms = 100000;
+  constexpr std::uint64_t kPrograms = 130000;
   std::vector<std::uint64_t> pairs(coverage_pairs().size(), 0), met(coverage_triples().size(), 0);
   std::vector<std::uint32_t> triples;
   for (std::uint64_t index = 0; index < kPrograms; ++index) {

@@ -237,13 +237,15 @@ TEST(Property, P9TheSameGraphBuiltInAnotherWayObservesTheSame) {
 }
 
 TEST(Property, P12WhatANodeWritesIsSeenByTheNodesAfterItAndByTheHostAfterSynchronisation) {
-  // Against a run of the program by hand, in which every node sees everything at once.
+  // Against a run of the program by hand, in which every node sees everything at once. It knows no mapped memory.
   Bench bench;
   std::uint64_t reads = 0;
   std::set<MemoryKind> kinds;
   check_often("the same as by hand", [&] {
     const Program program = without_addresses(*arbitrary_program({.size = 50}));
     RC_ASSERT(flaw(program) == "");
+    const auto maps = [](const Step& step) { return std::holds_alternative<DeclareView>(step.command); };
+    if (std::ranges::any_of(program.steps, maps)) return;
     const Observation observation =
         bench.subject.run(program, {.schedule_seed = *rc::gen::inRange<std::uint64_t>(0, 5)}).observation;
     const std::vector<BytesSeen> by_hand = run_eagerly(program);

@@ -70,10 +70,18 @@ TEST(Subject, ARuntimeLibraryAgreesWithTheModelAtTheLibrarysAddresses) {
     ASSERT_TRUE(subject.ok()) << subject.error().message;
     Bench bench;
     Judge judge(subject.value()->runner(), bench.baseline);
+    std::uint64_t unsupported =
+        0;  // programs that state how little memory the device has, which no library can be told
     for (std::uint64_t index = 0; index < 100; ++index) {
       const Program program = campaign_program(51, index, {});
-      ASSERT_TRUE(in_agreement(judge.judge(program, {}))) << print_program(program);
+      const Judgement judgement = judge.judge(program, {});
+      if (judgement.verdict == VerdictKind::kUnsupported) {
+        ++unsupported;
+        continue;
+      }
+      ASSERT_TRUE(in_agreement(judgement)) << print_program(program);
     }
+    EXPECT_LT(unsupported, 5U);
   }
 }
 #endif

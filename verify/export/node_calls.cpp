@@ -165,7 +165,8 @@ struct CallsOf {
     for (std::size_t i = 0; i < p.operations.size(); ++i) operation(p.operations[i], name, i, lines);
     lines.push_back(
         fmt::format("hipBatchMemOpNodeParams {0}{{nullptr, {1}, {0}_list, 0}};", name, p.operations.size()));
-    lines.push_back(fmt::format("MUST(hipCtxGetCurrent(&{}.ctx));", name));
+    text.need(HelperFunction::kContext);
+    lines.push_back(fmt::format("{}.ctx = context();", name));
     return {std::move(lines), "", "", "BatchMemOp", "", "&" + name};
   }
   NodeCalls operator()(const EmptyParams&) const { return {{}, "", "", "Empty", "", ""}; }
