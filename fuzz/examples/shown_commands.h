@@ -24,7 +24,8 @@ namespace shown {
   X(hipGraphAddMemcpyNode1D)                                                                                     \
   X(hipGraphAddMemsetNode)                                                                                       \
   X(hipGraphAddHostNode)                                                                                         \
-  X(hipGraphAddEmptyNode) X(hipGraphAddChildGraphNode) X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode) \
+  X(hipGraphAddEmptyNode)                                                                                        \
+  X(hipGraphAddChildGraphNode) X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode)                         \
       X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemcpyNodeSetParams1D) \
           X(hipGraphExecMemsetNodeSetParams)
 

@@ -149,8 +149,9 @@ class Page {
         "that is\nnot here. To write it again: `build/bin/hgcheck-semantics > docs/semantics.md`.\n\n"
         "*Called*: programs of a sample call it; `bad`: they call it only with wrong arguments\n"
         "([program-language.md](program-language.md)); "
-        "`-`: the model lacks it. *Errors*: how many documented errors are rows of `verify/errors/cases.inc`, each\n"
-        "with its source. A row of errors or a source under `tests/` names each function.\n");
+        "`-`: the model lacks it. *Errors*: how many documented errors are rows of\n"
+        "`verify/errors/cases.inc`, each with its source. A row of errors or a source under `tests/` names each "
+        "function.\n");
     for (std::size_t i = 0; i < kTitles.size(); ++i) write_group(static_cast<Group>(i));
     write_findings();
     write_states();
