@@ -432,5 +432,14 @@ RC_GTEST_PROP(P9, AGraphThatIsRecordedByHandObservesTheSameAsTheCapturedOne, ())
           .empty());
 }
 
+TEST(StreamVariants, ACaptureInWhichMemoryIsUnmappedIsNotRecordedByHand) {
+  const std::string mapped =
+      "buffer b0 64\nreserve r0 1\nphysical h0 1\nmap r0 0 h0\naccess r0 0 readwrite\n"
+      "view b1 r0 0 64\nstream s1\ncapture s1\n"
+      "on s1 memcpy dst=b0+0 src=b1+0 bytes=1 kind=d2d\n";
+  EXPECT_TRUE(recorded_by_hand(program_of(mapped + "endcapture s1 g0\nunmap r0 0\n")));
+  EXPECT_FALSE(recorded_by_hand(program_of(mapped + "unmap r0 0\nendcapture s1 g0\n")));
+}
+
 }  // namespace
 }  // namespace verify
