@@ -12,22 +12,23 @@
 namespace shown {
 
 // The HIP functions that command buffers call.
-#define SHOWN_FUNCTIONS(X)                                                                     \
-  X(hipGraphCreate)                                                                            \
-  X(hipGraphDestroy)                                                                           \
-  X(hipGraphInstantiate)                                                                       \
-  X(hipGraphExecDestroy)                                                                       \
-  X(hipGraphLaunch)                                                                            \
-  X(hipGraphExecUpdate)                                                                        \
-  X(hipGraphAddKernelNode)                                                                     \
-  X(hipGraphAddMemcpyNode)                                                                     \
-  X(hipGraphAddMemcpyNode1D)                                                                   \
-  X(hipGraphAddMemsetNode)                                                                     \
-  X(hipGraphAddHostNode)                                                                       \
-  X(hipGraphAddEmptyNode)                                                                      \
-  X(hipGraphAddChildGraphNode)                                                                 \
-  X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode) X(hipGraphExecKernelNodeSetParams) \
-      X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemcpyNodeSetParams1D) X(hipGraphExecMemsetNodeSetParams)
+#define SHOWN_FUNCTIONS(X)                                                                          \
+  X(hipGraphCreate)                                                                                 \
+  X(hipGraphDestroy)                                                                                \
+  X(hipGraphInstantiate)                                                                            \
+  X(hipGraphExecDestroy)                                                                            \
+  X(hipGraphLaunch)                                                                                 \
+  X(hipGraphExecUpdate)                                                                             \
+  X(hipGraphAddKernelNode)                                                                          \
+  X(hipGraphAddMemcpyNode)                                                                          \
+  X(hipGraphAddMemcpyNode1D)                                                                        \
+  X(hipGraphAddMemsetNode)                                                                          \
+  X(hipGraphAddHostNode)                                                                            \
+  X(hipGraphAddEmptyNode)                                                                           \
+  X(hipGraphAddChildGraphNode)                                                                      \
+  X(hipGraphAddEventRecordNode)                                                                     \
+  X(hipGraphAddEventWaitNode) X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams) \
+      X(hipGraphExecMemcpyNodeSetParams1D) X(hipGraphExecMemsetNodeSetParams)
 
 struct Hip {
 #define SHOWN_MEMBER(function) decltype(&::function) function = nullptr;
