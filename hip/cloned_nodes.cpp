@@ -36,7 +36,9 @@ std::optional<hipGraphNodeType> type_of(const NodeRecord& record) {
                                                                hipGraphNodeTypeWaitEvent,
                                                                hipGraphNodeTypeMemAlloc,
                                                                hipGraphNodeTypeMemFree,
-                                                               kBatchType};
+                                                               kBatchType,
+                                                               hipGraphNodeTypeExtSemaphoreSignal,
+                                                               hipGraphNodeTypeExtSemaphoreWait};
   static_assert(std::size(kTypes) == std::variant_size_v<NodeRecord>);
   return kTypes[record.index()];
 }

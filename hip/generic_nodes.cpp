@@ -8,6 +8,7 @@
 #include "hip/captured_graph.h"
 #include "hip/kernel_parameters.h"
 #include "hip/memory_parameters.h"
+#include "hip/semaphore_nodes.h"
 
 namespace hip {
 
@@ -24,6 +25,8 @@ struct Generic {
   hipGraphNodeParams params{};
   std::unique_ptr<KernelParameters> kernel;
   std::unique_ptr<MemoryParameters> memory;
+  std::unique_ptr<SemaphoreParameters<hipExternalSemaphoreSignalNodeParams>> signals;
+  std::unique_ptr<SemaphoreParameters<hipExternalSemaphoreWaitNodeParams>> waits;
   hipGraph_t child = nullptr;  // recorded for the call
   Kept kept;                   // of the nodes of `child`
 };
@@ -64,6 +67,14 @@ Result<Generic> generic_of(const Api& api, NodeRecord& record, std::span<const D
   } else if (const auto* freed = std::get_if<MemoryFreeRecord>(&record)) {
     params.type = hipGraphNodeTypeMemFree;
     params.free.dptr = reinterpret_cast<void*>(static_cast<std::uintptr_t>(addresses[freed->buffer]));
+  } else if (const auto* signalled = std::get_if<SemaphoreSignalRecord>(&record)) {
+    generic.signals = std::make_unique<SemaphoreParameters<hipExternalSemaphoreSignalNodeParams>>(*signalled);
+    params.type = hipGraphNodeTypeExtSemaphoreSignal;
+    params.extSemSignal = *generic.signals->get();
+  } else if (const auto* awaited_semaphores = std::get_if<SemaphoreWaitRecord>(&record)) {
+    generic.waits = std::make_unique<SemaphoreParameters<hipExternalSemaphoreWaitNodeParams>>(*awaited_semaphores);
+    params.type = hipGraphNodeTypeExtSemaphoreWait;
+    params.extSemWait = *generic.waits->get();
   } else {
     assert(std::holds_alternative<EmptyRecord>(record));
     params.type = hipGraphNodeTypeEmpty;

@@ -50,6 +50,7 @@ struct SetNode {
   hipError_t operator()(const ChildRecord&) const { return untouchable(); }
   hipError_t operator()(const EventSignalRecord&) const { return untouchable(); }
   hipError_t operator()(const EventWaitRecord&) const { return untouchable(); }
+  hipError_t operator()(const SemaphoreRecord&) const { return untouchable(); }
   hipError_t operator()(const OpaqueRecord&) const { return untouchable(); }
   hipError_t operator()(const MemoryAllocRecord&) const { return untouchable(); }
   hipError_t operator()(const MemoryFreeRecord&) const { return untouchable(); }

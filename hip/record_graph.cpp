@@ -18,6 +18,7 @@
 #include "hip/memory_parameters.h"
 #include "hip/node_setter.h"
 #include "hip/recording.h"
+#include "hip/semaphore_nodes.h"
 #include "hip/symbol_nodes.h"
 
 namespace hip {
@@ -85,6 +86,12 @@ struct AddNode {
   }
   Result<hipGraphNode_t> operator()(BatchRecord& batch) const {
     return add_batch_node(api, graph, batch, dependencies);
+  }
+  Result<hipGraphNode_t> operator()(SemaphoreSignalRecord& signal) const {
+    return add_semaphore_node(api, graph, signal, dependencies);
+  }
+  Result<hipGraphNode_t> operator()(SemaphoreWaitRecord& wait) const {
+    return add_semaphore_node(api, graph, wait, dependencies);
   }
   Result<hipGraphNode_t> operator()(OpaqueRecord& opaque) const {
     return opaque.record(api, graph, dependencies, addresses, extras.kept);

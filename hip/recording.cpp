@@ -99,6 +99,11 @@ struct FlawOfRecord {
   }
   const char* operator()(const MemsetRecord&) const { return flaw_of_fields(relocations, {Field::kMemsetDestination}); }
   const char* operator()(const BatchRecord& batch) const { return flaw_of_batch(batch, relocations); }
+  const char* operator()(const SemaphoreRecord& record) const {
+    if (record.semaphores.empty()) return "a node of semaphores has at least one";
+    if (record.semaphores.size() != record.values.size()) return "each semaphore has one value";
+    return flaw_of_fields(relocations, {});
+  }
   const char* operator()(const HostRecord&) const { return flaw_of_fields(relocations, {}); }
   const char* operator()(const EmptyRecord&) const { return flaw_of_fields(relocations, {}); }
   const char* operator()(const EventSignalRecord& record) const { return flaw_of_event(record.event); }
@@ -246,9 +251,10 @@ void Recording::count(const RecordedNode& node) {
 }
 
 const char* kind_of(const NodeRecord& record) {
-  static constexpr const char* kKinds[] = {"kernel",      "copy",   "memset",       "host",       "empty",
-                                           "child graph", "opaque", "event record", "event wait", "memory allocation",
-                                           "memory free", "batch"};
+  static constexpr const char* kKinds[] = {
+      "kernel",      "copy",   "memset",           "host",          "empty",
+      "child graph", "opaque", "event record",     "event wait",    "memory allocation",
+      "memory free", "batch",  "semaphore signal", "semaphore wait"};
   static_assert(std::size(kKinds) == std::variant_size_v<NodeRecord>);
   return kKinds[record.index()];
 }

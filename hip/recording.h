@@ -147,6 +147,16 @@ struct BatchRecord {
   std::vector<MemoryOperation> operations;
 };
 
+// External semaphores that a node signals or waits for (hipGraphAddExternalSemaphoresSignalNode,
+// hipGraphAddExternalSemaphoresWaitNode), with the value of each. They are the caller's and hold no buffer: no patch
+// touches these nodes.
+struct SemaphoreRecord {
+  std::vector<hipExternalSemaphore_t> semaphores;
+  std::vector<std::uint64_t> values;  // as many
+};
+struct SemaphoreSignalRecord : SemaphoreRecord {};
+struct SemaphoreWaitRecord : SemaphoreRecord {};
+
 // Memory that the nodes of a graph use and that belongs neither to the runtime nor to the caller: it has to outlive all
 // executable graphs of the graph, and their last launch.
 class Kept {
@@ -176,9 +186,9 @@ struct OpaqueRecord {
   bool with_the_one_before = false;  // it uses an object that the node before it keeps; both have to be in one graph
 };
 
-using NodeRecord =
-    std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord, OpaqueRecord,
-                 EventSignalRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord, BatchRecord>;
+using NodeRecord = std::variant<KernelRecord, CopyRecord, MemsetRecord, HostRecord, EmptyRecord, ChildRecord,
+                                OpaqueRecord, EventSignalRecord, EventWaitRecord, MemoryAllocRecord, MemoryFreeRecord,
+                                BatchRecord, SemaphoreSignalRecord, SemaphoreWaitRecord>;
 
 struct RecordedNode {
   NodeRecord record;
@@ -254,7 +264,7 @@ class Recording {
 };
 
 // The word for the kind of a node: "kernel", "copy", "memset", "host", "empty", "child graph", "opaque",
-// "event record", "event wait", "memory allocation", "memory free" or "batch".
+// "event record", "event wait", "memory allocation", "memory free", "batch", "semaphore signal" or "semaphore wait".
 [[nodiscard]] const char* kind_of(const NodeRecord& record);
 
 // The device that has to be current while the node is recorded or set: HIP takes the current device for the node's

@@ -126,11 +126,20 @@ static bool same_device(const NodeParams& from, const NodeParams& to) {
   return before->function->device == after->function->device;
 }
 
+// CUDA, cudaGraphExecUpdate and the setters: the number of semaphores cannot change.
+static bool same_count(const NodeParams& from, const NodeParams& to) {
+  if (const auto* signals = std::get_if<SemaphoreSignalParams>(&from)) {
+    return signals->list.size() == std::get<SemaphoreSignalParams>(to).list.size();
+  }
+  const auto* waits = std::get_if<SemaphoreWaitParams>(&from);
+  return waits == nullptr || waits->list.size() == std::get<SemaphoreWaitParams>(to).list.size();
+}
+
 Status GraphExec::change_allowed(const Step& step, const NodeParams& to) const {
   const NodeParams& from = step.params;
   if (type_of(from) != type_of(to)) return Status::kInvalidValue;
   if (const Status status = validate(to, space_); status != Status::kSuccess) return status;
-  if (!same_device(from, to)) return Status::kInvalidValue;
+  if (!same_device(from, to) || !same_count(from, to)) return Status::kInvalidValue;
   // The address range of a memory node never changes.
   if (type_of(from) == NodeType::kAllocate || type_of(from) == NodeType::kFree) {
     return from == to ? Status::kSuccess : Status::kNotSupported;

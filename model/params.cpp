@@ -233,6 +233,10 @@ void run_batch(const BatchParams& batch, MemoryAccess& memory) {
   }
 }
 
+void run_wait(const SemaphoreWaitParams& wait, MemoryAccess& memory) {
+  if (!satisfied(wait)) memory.fail(Status::kLaunchTimeOut, "waits for a semaphore that nothing signals any more");
+}
+
 Status run_kernel(const KernelParams& kernel, MemoryAccess& memory, std::string* why) {
   const Kernel& what = *kernel.function->kernel;
   if (kernel.function->unloaded) {
@@ -276,15 +280,20 @@ bool satisfied(const MemoryOperation& wait, const AddressSpace& space) {
   return bytes == nullptr || compares(wait, value);
 }
 
+bool satisfied(const SemaphoreWaitParams& wait) {
+  return std::ranges::all_of(wait.list, [](const auto& each) { return each.semaphore->value >= each.value; });
+}
+
 bool one_dimensional(const CopyParams& copy) {
   return copy.extent.height <= 1 && copy.extent.depth <= 1;
 }
 
 std::string_view name_of(NodeType type) {
-  constexpr std::string_view kNames[] = {"empty",        "kernel",     "memcpy",
-                                         "memset",       "host",       "child graph",
-                                         "event record", "event wait", "memory allocation",
-                                         "memory free",  "batch"};
+  constexpr std::string_view kNames[] = {"empty",         "kernel",     "memcpy",
+                                         "memset",        "host",       "child graph",
+                                         "event record",  "event wait", "memory allocation",
+                                         "memory free",   "batch",      "semaphore signal",
+                                         "semaphore wait"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
@@ -308,6 +317,10 @@ Status validate(const NodeParams& params, const AddressSpace& space) {
       return std::get<AllocateParams>(params).range == nullptr ? Status::kInvalidValue : Status::kSuccess;
     case NodeType::kFree:
       return std::get<FreeParams>(params).range == nullptr ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kSemaphoreSignal:
+      return std::get<SemaphoreSignalParams>(params).list.empty() ? Status::kInvalidValue : Status::kSuccess;
+    case NodeType::kSemaphoreWait:
+      return std::get<SemaphoreWaitParams>(params).list.empty() ? Status::kInvalidValue : Status::kSuccess;
     case NodeType::kEmpty:
     case NodeType::kChild:
       break;
@@ -329,6 +342,14 @@ Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why) {
       break;
     case NodeType::kBatch:
       run_batch(std::get<BatchParams>(params), memory);
+      if (memory.failure()) *why = memory.failure()->why, status = memory.failure()->status;
+      break;
+    case NodeType::kSemaphoreSignal:
+      for (const SemaphoreValue& each : std::get<SemaphoreSignalParams>(params).list)
+        each.semaphore->value = each.value;
+      break;
+    case NodeType::kSemaphoreWait:
+      run_wait(std::get<SemaphoreWaitParams>(params), memory);
       if (memory.failure()) *why = memory.failure()->why, status = memory.failure()->status;
       break;
     case NodeType::kHost:

@@ -146,8 +146,30 @@ struct BatchParams {
   bool operator==(const BatchParams&) const = default;
 };
 
-using NodeParams = std::variant<EmptyParams, KernelParams, CopyParams, MemsetParams, HostParams, ChildParams,
-                                EventRecordParams, EventWaitParams, AllocateParams, FreeParams, BatchParams>;
+// A semaphore that was imported from outside (hipImportExternalSemaphore). A node signals or waits for all semaphores
+// of its list, in order.
+struct Semaphore {
+  std::uint64_t value = 0;  // of the last signal
+};
+struct SemaphoreValue {
+  std::shared_ptr<Semaphore> semaphore;
+  std::uint64_t value = 0;  // that a signal sets, or that a wait waits for: this or a higher one
+  bool operator==(const SemaphoreValue&) const = default;
+};
+struct SemaphoreParams {
+  std::vector<SemaphoreValue> list;
+  bool operator==(const SemaphoreParams&) const = default;
+};
+struct SemaphoreSignalParams : SemaphoreParams {
+  bool operator==(const SemaphoreSignalParams&) const = default;
+};
+struct SemaphoreWaitParams : SemaphoreParams {
+  bool operator==(const SemaphoreWaitParams&) const = default;
+};
+
+using NodeParams =
+    std::variant<EmptyParams, KernelParams, CopyParams, MemsetParams, HostParams, ChildParams, EventRecordParams,
+                 EventWaitParams, AllocateParams, FreeParams, BatchParams, SemaphoreSignalParams, SemaphoreWaitParams>;
 
 // In the order of NodeParams.
 enum class NodeType : std::uint8_t {
@@ -161,7 +183,9 @@ enum class NodeType : std::uint8_t {
   kEventWait,
   kAllocate,
   kFree,
-  kBatch
+  kBatch,
+  kSemaphoreSignal,
+  kSemaphoreWait
 };
 [[nodiscard]] inline NodeType type_of(const NodeParams& params) {
   return static_cast<NodeType>(params.index());
@@ -178,13 +202,15 @@ void keep_attributes(const NodeParams& from, NodeParams* to);
 
 // Whether the memory of a wait has the awaited value. True also if the memory is gone, so that the operation runs.
 [[nodiscard]] bool satisfied(const MemoryOperation& wait, const AddressSpace& space);
+// Whether each semaphore has its value.
+[[nodiscard]] bool satisfied(const SemaphoreWaitParams& wait);
 
 // Whether a copy moves one row only; its 1D form and a 3D form of one row are interchangeable.
 [[nodiscard]] bool one_dimensional(const CopyParams& copy);
 
-// Runs one operation: copies, memsets, batches and kernels through `memory`, host functions directly. Empty, child,
-// event and memory nodes do nothing here. kIllegalAddress after an illegal access (`memory.bad()`); another status when
-// the operation failed or cannot be run, with the reason in `why`.
+// Runs one operation: copies, memsets, batches and kernels through `memory`, host functions and semaphores directly.
+// Empty, child, event and memory nodes do nothing here. kIllegalAddress after an illegal access (`memory.bad()`);
+// another status when the operation failed or cannot be run, with the reason in `why`.
 Status apply(const NodeParams& params, MemoryAccess& memory, std::string* why);
 
 }  // namespace model

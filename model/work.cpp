@@ -140,15 +140,17 @@ bool Runtime::done(const Clock& point) const {
   return true;
 }
 
-// An operation that waits for a value (hipStreamWaitValue32) is not ready until the memory has the value. Work of
-// another stream may write the value, so that work runs first.
+// An operation that waits for a value (hipStreamWaitValue32) is not ready until the memory or the semaphore has the
+// value. Work of another stream may write the value, so that work runs first.
 bool Runtime::ready(const Operation& operation) const {
   return done(operation.before) && !waits_for_value(operation);
 }
 
 bool Runtime::waits_for_value(const Operation& operation) const {
   const auto* params = std::get_if<NodeParams>(&operation.work);
-  const auto* batch = params == nullptr ? nullptr : std::get_if<BatchParams>(params);
+  if (params == nullptr) return false;
+  if (const auto* wait = std::get_if<SemaphoreWaitParams>(params)) return !satisfied(*wait);
+  const auto* batch = std::get_if<BatchParams>(params);
   if (batch == nullptr) return false;
   const MemoryOperation& first = batch->operations.front();
   return first.waits && !satisfied(first, memory_);

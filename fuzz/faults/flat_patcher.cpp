@@ -38,10 +38,10 @@ struct Setter {
                            : api.hipGraphMemsetNodeSetParams(node, &memset.params);
   }
   // These nodes hold no address that a patch changes, or were refused before (refuses()).
-  template <
-      verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord, hip::EventSignalRecord,
-                    hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord, hip::BatchRecord>
-          R>
+  template <verify::OneOf<hip::HostRecord, hip::EmptyRecord, hip::ChildRecord, hip::OpaqueRecord,
+                          hip::EventSignalRecord, hip::EventWaitRecord, hip::MemoryAllocRecord, hip::MemoryFreeRecord,
+                          hip::BatchRecord, hip::SemaphoreSignalRecord, hip::SemaphoreWaitRecord>
+                R>
   hipError_t operator()(R&) const {
     return hipErrorInvalidValue;
   }

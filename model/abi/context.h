@@ -84,6 +84,7 @@ struct InProcess::State {
   std::string load_error;                  // why the last image that failed could not be loaded, for people
   std::map<Address, unsigned> host_flags;  // of hipHostMalloc's memory, by its beginning
   std::map<hipLimit_t, std::size_t> limits = default_limits();
+  std::map<hipExternalSemaphore_t, std::shared_ptr<Semaphore>> semaphores;  // imported; the handle is the object
   std::vector<hipGraphNode_t> capture_nodes;  // that hipStreamGetCaptureInfo_v2 handed out last
   // Look-ups between host symbols and the kernels and variables of a program's own code; null: no such code.
   const Function* (*registered_kernel)(State& state, const void* function, int device, Status* status) = nullptr;

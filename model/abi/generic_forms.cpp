@@ -70,6 +70,10 @@ hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGrap
       return PLAIN(hipGraphAddMemAllocNode)(node, graph, dependencies, count, &params->alloc);
     case hipGraphNodeTypeMemFree:
       return PLAIN(hipGraphAddMemFreeNode)(node, graph, dependencies, count, params->free.dptr);
+    case hipGraphNodeTypeExtSemaphoreSignal:
+      return PLAIN(hipGraphAddExternalSemaphoresSignalNode)(node, graph, dependencies, count, &params->extSemSignal);
+    case hipGraphNodeTypeExtSemaphoreWait:
+      return PLAIN(hipGraphAddExternalSemaphoresWaitNode)(node, graph, dependencies, count, &params->extSemWait);
     default:
       return refused(Status::kInvalidValue);  // hipGraphAddNode.cc: "params type is invalid"
   }
@@ -90,6 +94,10 @@ hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams* params
       return PLAIN(hipGraphEventRecordNodeSetEvent)(node, params->eventRecord.event);
     case hipGraphNodeTypeWaitEvent:
       return PLAIN(hipGraphEventWaitNodeSetEvent)(node, params->eventWait.event);
+    case hipGraphNodeTypeExtSemaphoreSignal:
+      return PLAIN(hipGraphExternalSemaphoresSignalNodeSetParams)(node, &params->extSemSignal);
+    case hipGraphNodeTypeExtSemaphoreWait:
+      return PLAIN(hipGraphExternalSemaphoresWaitNodeSetParams)(node, &params->extSemWait);
     default:
       return refused(Status::kNotSupported);
   }
@@ -112,6 +120,10 @@ hipError_t hipGraphExecNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, h
       return PLAIN(hipGraphExecEventRecordNodeSetEvent)(exec, node, params->eventRecord.event);
     case hipGraphNodeTypeWaitEvent:
       return PLAIN(hipGraphExecEventWaitNodeSetEvent)(exec, node, params->eventWait.event);
+    case hipGraphNodeTypeExtSemaphoreSignal:
+      return PLAIN(hipGraphExecExternalSemaphoresSignalNodeSetParams)(exec, node, &params->extSemSignal);
+    case hipGraphNodeTypeExtSemaphoreWait:
+      return PLAIN(hipGraphExecExternalSemaphoresWaitNodeSetParams)(exec, node, &params->extSemWait);
     default:
       return refused(Status::kNotSupported);
   }

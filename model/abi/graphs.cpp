@@ -58,6 +58,10 @@ hipGraphNodeType to_hip(NodeType type) {
       return hipGraphNodeTypeMemAlloc;
     case NodeType::kFree:
       return hipGraphNodeTypeMemFree;
+    case NodeType::kSemaphoreSignal:
+      return hipGraphNodeTypeExtSemaphoreSignal;
+    case NodeType::kSemaphoreWait:
+      return hipGraphNodeTypeExtSemaphoreWait;
     case NodeType::kEmpty:
       break;
   }

@@ -77,6 +77,7 @@ struct NodeRunner {
   // Everything runs in one order here.
   void operator()(const EventRecordParams&) const {}
   void operator()(const EventWaitParams&) const {}
+  void operator()(const SemaphoreParams&) const {}
   void operator()(const HostParams& p) const {
     if (!p.memory) return;
     std::byte* bytes = at(*p.memory);

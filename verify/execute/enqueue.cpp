@@ -90,6 +90,7 @@ struct Enqueuer {
   EnqueueResult operator()(hip::OpaqueRecord&) const { return {no_call(), {}}; }
   EnqueueResult operator()(hip::MemoryAllocRecord&) const { return {no_call(), {}}; }
   EnqueueResult operator()(hip::BatchRecord&) const { return {no_call(), {}}; }
+  EnqueueResult operator()(hip::SemaphoreRecord&) const { return {no_call(), {}}; }
   EnqueueResult operator()(hip::MemoryFreeRecord&) const { return {no_call(), {}}; }
 };
 

@@ -10,6 +10,7 @@
 #include "hip/kernel_attributes.h"
 #include "hip/memory_parameters.h"
 #include "hip/release_quirks.h"
+#include "hip/semaphore_nodes.h"
 #include "hip/stream.h"
 #include "verify/execute/strategy.h"
 
@@ -253,6 +254,20 @@ void Inspector::batch(const hip::RecordedNode& node, hipGraphNode_t handle, cons
   say(std::move(text));
 }
 
+void Inspector::semaphores(hipGraphNode_t handle, const std::string& name, const hip::SemaphoreRecord& given,
+                           bool waits) {
+  const hip::Result<hip::SemaphoreRecord> told = hip::semaphores_of(context_.api, handle, waits);
+  if (!told) {
+    failed_ = told.error();
+    return;
+  }
+  const bool same = told.value().semaphores == given.semaphores;
+  std::string text = fmt::format("{} {} {} with", name, waits ? "waits for" : "signals",
+                                 same ? "the given semaphores" : "other semaphores");
+  for (const std::uint64_t value : told.value().values) text += fmt::format(" {}", value);
+  say(std::move(text));
+}
+
 void Inspector::parameters(const GraphObject& graph, hip::NodeIndex index, const std::string& name) {
   const hip::RecordedNode& node = graph.recording.nodes()[index];
   const hipGraphNode_t handle = graph.handles.nodes[index];
@@ -263,6 +278,10 @@ void Inspector::parameters(const GraphObject& graph, hip::NodeIndex index, const
   if (const auto* memory = std::get_if<hip::MemoryAllocRecord>(&node.record))
     return allocation(*memory, handle, name, graph);
   if (const auto* memory = std::get_if<hip::MemoryFreeRecord>(&node.record)) return freed(*memory, handle, name, graph);
+  if (const auto* signal = std::get_if<hip::SemaphoreSignalRecord>(&node.record))
+    return semaphores(handle, name, *signal, false);
+  if (const auto* wait = std::get_if<hip::SemaphoreWaitRecord>(&node.record))
+    return semaphores(handle, name, *wait, true);
   if (const auto* record = std::get_if<hip::HostRecord>(&node.record)) {
     hipHostNodeParams params{};
     if (!holds(context_.api.hipGraphHostNodeGetParams(handle, &params), "hipGraphHostNodeGetParams")) return;

@@ -43,6 +43,7 @@ class Inspector {
   void allocation(const hip::MemoryAllocRecord& record, hipGraphNode_t handle, const std::string& name,
                   const GraphObject& graph);
   void batch(const hip::RecordedNode& node, hipGraphNode_t handle, const std::string& name, const GraphObject& graph);
+  void semaphores(hipGraphNode_t handle, const std::string& name, const hip::SemaphoreRecord& given, bool waits);
   void freed(const hip::MemoryFreeRecord& record, hipGraphNode_t handle, const std::string& name,
              const GraphObject& graph);
   bool holds(hipError_t code, const char* function);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "hip/batch_nodes.h"
+#include "hip/semaphore_nodes.h"
 
 namespace verify {
 
@@ -143,6 +144,20 @@ struct Maker {
     }
     return {std::move(batch), {}, std::move(relocations)};
   }
+  hip::SemaphoreRecord semaphores(const SemaphoreParams& p) const {
+    hip::SemaphoreRecord record;
+    for (const SemaphoreValue& each : p.list) {
+      record.semaphores.push_back(context.semaphore(each.semaphore));
+      record.values.push_back(each.value);
+    }
+    return record;
+  }
+  hip::RecordedNode operator()(const SemaphoreSignalParams& p) const {
+    return {hip::SemaphoreSignalRecord{semaphores(p)}, {}, {}};
+  }
+  hip::RecordedNode operator()(const SemaphoreWaitParams& p) const {
+    return {hip::SemaphoreWaitRecord{semaphores(p)}, {}, {}};
+  }
   hip::RecordedNode operator()(const MemoryFreeParams& p) const { return {hip::MemoryFreeRecord{p.buffer}, {}, {}}; }
 };
 
@@ -188,6 +203,8 @@ const char* missing_function(const hip::Api& api, const NodeParams& params) {
     MISSING(hipGraphAddMemFreeNode);
   } else if (std::holds_alternative<BatchParams>(params)) {
     return hip::missing_batch_function(api);
+  } else if (semaphores_in(params) != nullptr) {
+    return hip::missing_semaphore_function(api);
   }
 #undef MISSING
   return nullptr;

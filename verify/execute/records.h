@@ -19,6 +19,7 @@ struct RecordContext {
   std::function<hipHostNodeParams(const HostParams&)> host;
   std::function<std::shared_ptr<const hip::Recording>(const ChildParams&)> child;
   std::function<hipEvent_t(Id)> event;
+  std::function<hipExternalSemaphore_t(Id)> semaphore;
   std::function<Id(Id)> device;           // the device of a buffer's memory
   std::function<const void*(Id)> symbol;  // HIP's name of a buffer that is a variable
 };

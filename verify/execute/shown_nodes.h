@@ -64,6 +64,7 @@ class ShownNodes {
   static void fill(hgpatcher_node& node, const hip::MemoryAllocRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::MemoryFreeRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::BatchRecord&) { node.kind = HGPATCHER_OPAQUE; }
+  static void fill(hgpatcher_node& node, const hip::SemaphoreRecord&) { node.kind = HGPATCHER_OPAQUE; }
   static void fill(hgpatcher_node& node, const hip::EmptyRecord&) { node.kind = HGPATCHER_EMPTY; }
   static void fill(hgpatcher_node& node, const hip::ChildRecord&) { node.kind = HGPATCHER_CHILD; }
 

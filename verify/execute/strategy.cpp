@@ -10,6 +10,7 @@
 #include "hip/errors.h"
 #include "hip/generic_nodes.h"
 #include "hip/kernel_parameters.h"
+#include "hip/semaphore_nodes.h"
 #include "hip/symbol_nodes.h"
 #include "verify/execute/careful.h"
 #include "verify/execute/command_buffers.h"
@@ -147,6 +148,10 @@ struct ExecSetter {
   hip::Status operator()(hip::BatchRecord& r) const {
     return hip::called(hip::call_batch_setter(context.api, exec, node, r), hip::batch_setter_name(true));
   }
+  template <OneOf<hip::SemaphoreSignalRecord, hip::SemaphoreWaitRecord> R>
+  hip::Status operator()(R& r) const {
+    return hip::set_semaphore_node(context.api, exec, node, r);
+  }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryFreeRecord&) const { return no_setter(); }
   hip::Status operator()(hip::EmptyRecord&) const { return {}; }
@@ -186,6 +191,10 @@ struct GraphSetter {
   }
   hip::Status operator()(hip::BatchRecord& r) const {
     return hip::called(hip::call_batch_setter(context.api, nullptr, node, r), hip::batch_setter_name(false));
+  }
+  template <OneOf<hip::SemaphoreSignalRecord, hip::SemaphoreWaitRecord> R>
+  hip::Status operator()(R& r) const {
+    return hip::set_semaphore_node(context.api, nullptr, node, r);
   }
   hip::Status operator()(hip::ChildRecord&) const { return no_setter(); }
   hip::Status operator()(hip::MemoryAllocRecord&) const { return no_setter(); }

@@ -26,6 +26,7 @@ enum class HelperFunction : std::uint8_t {
   kOwnCode,
   kOfModule,
   kContext,
+  kSemaphore,
   kDot
 };
 

@@ -169,6 +169,8 @@ struct CallsOf {
     lines.push_back(fmt::format("{}.ctx = context();", name));
     return {std::move(lines), "", "", "BatchMemOp", "", "&" + name};
   }
+  NodeCalls operator()(const SemaphoreSignalParams& p) const { return semaphores(p, "Signal"); }
+  NodeCalls operator()(const SemaphoreWaitParams& p) const { return semaphores(p, "Wait"); }
   NodeCalls operator()(const EmptyParams&) const { return {{}, "", "", "Empty", "", ""}; }
   NodeCalls operator()(const ChildParams&) const { return {{}, "", "", "ChildGraph", "", child}; }
   NodeCalls operator()(const EventRecordParams& p) const {
@@ -198,6 +200,28 @@ struct CallsOf {
   }
 
  private:
+  [[nodiscard]] NodeCalls semaphores(const SemaphoreParams& p, const char* what) const {
+    text.need(HelperFunction::kSemaphore);
+    text.need_header("map");
+    text.need_header("sys/eventfd.h");
+    const std::string name = fmt::format("x{}", text.number(LocalKind::kNode));
+    std::string handles;
+    for (const SemaphoreValue& each : p.list)
+      handles += fmt::format("{}semaphore({})", handles.empty() ? "" : ", ", each.semaphore);
+    std::vector<std::string> lines = {
+        fmt::format("hipExternalSemaphore_t {}_list[] = {{{}}};", name, handles),
+        fmt::format("hipExternalSemaphore{}Params {}_values[{}]{{}};", what, name, p.list.size())};
+    for (std::size_t i = 0; i < p.list.size(); ++i)
+      lines.push_back(fmt::format("{}_values[{}].params.fence.value = {};", name, i, p.list[i].value));
+    lines.push_back(
+        fmt::format("hipExternalSemaphore{0}NodeParams {1}{{{1}_list, {1}_values, {2}}};", what, name, p.list.size()));
+    return {std::move(lines),
+            "",
+            "",
+            std::string_view(what) == "Wait" ? "ExternalSemaphoresWait" : "ExternalSemaphoresSignal",
+            "",
+            "&" + name};
+  }
   static void operation(const MemoryOperation& o, const std::string& name, std::size_t i,
                         std::vector<std::string>& lines) {
     static constexpr const char* kFlags[] = {"Gte", "Eq", "And", "Nor"};
@@ -296,7 +320,9 @@ std::string make_generic(ReproducerText& text, NodeCalls& calls) {
                                     {"MemAlloc", "MemAlloc", "alloc"},
                                     {"MemFree", "MemFree", "free.dptr"},
                                     {"EventRecord", "EventRecord", "eventRecord.event"},
-                                    {"EventWait", "WaitEvent", "eventWait.event"}};
+                                    {"EventWait", "WaitEvent", "eventWait.event"},
+                                    {"ExternalSemaphoresSignal", "ExtSemaphoreSignal", "extSemSignal"},
+                                    {"ExternalSemaphoresWait", "ExtSemaphoreWait", "extSemWait"}};
   const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                   [&](const Kind& k) { return std::string_view(k.name) == calls.name; });
   assert(kind != std::end(kKinds));

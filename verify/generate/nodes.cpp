@@ -61,7 +61,8 @@ bool NodesDraft::draw_params(AddNode& command) {
   ParamsGenerator generator(choices_, swarm_, state_, usable_buffers(graph));
   if (swarm_.devices) generator.run_on(device_for(graph));
   const bool batch = swarm_.batches && choices_.percent(15);
-  std::optional<NodeParams> params = batch ? generator.batch() : generator.any();
+  const bool semaphores = swarm_.semaphores && choices_.percent(20);
+  std::optional<NodeParams> params = semaphores ? generator.semaphores() : batch ? generator.batch() : generator.any();
   if (!params) return false;
   command.params = std::move(*params);
   if (swarm_.fans && choices_.percent(30)) command.fan = static_cast<std::uint32_t>(choices_.between(2, 24));

@@ -81,6 +81,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.mapped_memory = draw < 88 && draw >= 79;
   // Only programs with other forms of nodes have batches, so that the other programs of a seed stay as they are.
   swarm.batches = swarm.forms && !swarm.devices && choices.percent(40);
+  swarm.semaphores = swarm.batches && choices.percent(30);
   return swarm;
 }
 
@@ -362,6 +363,22 @@ std::optional<NodeParams> ParamsGenerator::batch() {
   return params;
 }
 
+std::uint64_t ParamsGenerator::semaphore_value(bool signals) {
+  const std::uint64_t some = choices_.below(kSemaphoreStart + 1);
+  return signals ? kSemaphoreStart + some : some;
+}
+
+NodeParams ParamsGenerator::semaphores() {
+  const bool signals = choices_.percent(50);
+  const Id first = choices_.below(kMaxSemaphores);
+  SemaphoreParams params;
+  for (Id more = choices_.between(1, 3); more > 0; --more) {
+    params.list.push_back({(first + more) % kMaxSemaphores, semaphore_value(signals)});
+  }
+  if (signals) return SemaphoreSignalParams{std::move(params)};
+  return SemaphoreWaitParams{std::move(params)};
+}
+
 std::optional<NodeParams> ParamsGenerator::event() {
   const std::vector<Id> events = state_.live_events();
   if (events.empty()) return {};
@@ -431,6 +448,14 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
     return changed;
   }
   if (std::holds_alternative<HostParams>(params)) return host();
+  if (semaphores_in(params) != nullptr) {
+    NodeParams changed = params;
+    const bool signals = std::holds_alternative<SemaphoreSignalParams>(params);
+    SemaphoreParams& list = signals ? static_cast<SemaphoreParams&>(std::get<SemaphoreSignalParams>(changed))
+                                    : std::get<SemaphoreWaitParams>(changed);
+    for (SemaphoreValue& each : list.list) each.value = semaphore_value(signals);
+    return changed;
+  }
   if (is_event_node(params)) {
     const std::vector<Id> events = state_.live_events();
     if (events.empty()) return {};

@@ -45,6 +45,7 @@ struct Swarm {
   bool by_symbol = false;        // kernels that are named by their host functions
   bool cooperative = false;      // cooperative launches; both kinds of names come with them
   bool batches = false;          // of memory operations
+  bool semaphores = false;       // external ones
   bool mapped_memory = false;    // ranges, physical memory, and views of it
   std::size_t most_streams = 4;  // that live at a time, the null stream counted
 };
@@ -62,6 +63,8 @@ class ParamsGenerator {
   [[nodiscard]] std::optional<NodeParams> any();
   // A batch of writes, and of waits for values that it writes, on memory of device 0.
   [[nodiscard]] std::optional<NodeParams> batch();
+  // A signal of external semaphores, or a wait for them.
+  [[nodiscard]] NodeParams semaphores();
   // A linear copy between buffers of device memory, on two devices where two have buffers.
   [[nodiscard]] std::optional<NodeParams> peer_copy(PeerCopy form);
   // Other parameters for a node that keeps its type, kernel, direction and shape.
@@ -77,6 +80,7 @@ class ParamsGenerator {
   std::optional<NodeParams> host();
   std::optional<NodeParams> event();
   std::uint64_t value_of(std::uint32_t bytes);
+  std::uint64_t semaphore_value(bool signals);
 
   // A usable buffer whose state is accepted.
   template <class Accept>

@@ -174,8 +174,35 @@ struct BatchParams {
   bool operator==(const BatchParams&) const = default;
 };
 
+// External semaphores, by number, and a value for each. A program's semaphores have the value kSemaphoreStart when it
+// begins; signals set it or a higher value and waits are for it or a lower one, so that every launch ends.
+inline constexpr Id kMaxSemaphores = 8;
+inline constexpr std::uint64_t kSemaphoreStart = 100;
+struct SemaphoreValue {
+  Id semaphore = 0;
+  std::uint64_t value = kSemaphoreStart;
+  bool operator==(const SemaphoreValue&) const = default;
+};
+struct SemaphoreParams {
+  std::vector<SemaphoreValue> list;
+  bool operator==(const SemaphoreParams&) const = default;
+};
+struct SemaphoreSignalParams : SemaphoreParams {
+  bool operator==(const SemaphoreSignalParams&) const = default;
+};
+struct SemaphoreWaitParams : SemaphoreParams {
+  bool operator==(const SemaphoreWaitParams&) const = default;
+};
+
 using NodeParams = std::variant<KernelParams, CopyParams, MemsetParams, HostParams, EmptyParams, ChildParams,
-                                EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams, BatchParams>;
+                                EventRecordParams, EventWaitParams, MemoryAllocParams, MemoryFreeParams, BatchParams,
+                                SemaphoreSignalParams, SemaphoreWaitParams>;
+
+// Null for other types of nodes.
+[[nodiscard]] inline const SemaphoreParams* semaphores_in(const NodeParams& params) {
+  if (const auto* signal = std::get_if<SemaphoreSignalParams>(&params)) return signal;
+  return std::get_if<SemaphoreWaitParams>(&params);
+}
 
 [[nodiscard]] inline bool is_event_node(const NodeParams& params) {
   return std::holds_alternative<EventRecordParams>(params) || std::holds_alternative<EventWaitParams>(params);

@@ -76,10 +76,10 @@ struct GraphsState {
   [[nodiscard]] GraphState& of(Target target, Id id);
 };
 
-// Marks node `index` and every node that waits for it, directly or through other nodes.
 // Whether an executable graph's batch `a` may become `b`. CUDA, cuGraphExecBatchMemOpNodeSetParams: addresses, values
 // and comparisons may change, the number and the types of operations may not.
 [[nodiscard]] bool same_operations(const BatchParams& a, const BatchParams& b);
+// Marks node `index` and every node that waits for it, directly or through other nodes.
 void mark_descendants(const GraphState& graph, std::uint32_t index, std::vector<char>& marked);
 // Marks the nodes in `from` and every node that they wait for, directly or through other nodes.
 [[nodiscard]] std::vector<char> mark_ancestors(const GraphState& graph, std::vector<std::uint32_t> from);

@@ -118,6 +118,7 @@ struct RangeAppender {
   void operator()(const ChildParams&) const {}
   void operator()(const EventRecordParams&) const {}
   void operator()(const EventWaitParams&) const {}
+  void operator()(const SemaphoreParams&) const {}
   // Each wait is for a value that a write of the batch wrote, so the writes cover its bytes.
   void operator()(const BatchParams& params) const {
     for (const MemoryOperation& operation : params.operations) {
@@ -154,6 +155,7 @@ struct NamesOfNode {
   void operator()(ChildParams& p) const { visit('g', p.graph, false); }
   void operator()(EventRecordParams& p) const { visit('v', p.event, false); }
   void operator()(EventWaitParams& p) const { visit('v', p.event, false); }
+  void operator()(SemaphoreParams&) const {}
   void operator()(MemoryAllocParams& p) const { visit('b', p.buffer, true); }
   void operator()(MemoryFreeParams& p) const { visit('b', p.buffer, false); }
   void operator()(BatchParams& p) const {

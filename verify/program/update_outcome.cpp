@@ -49,6 +49,11 @@ UpdateOutcome compare(const NodeState& a, const NodeState& b) {
     const bool same = same_operations(*batch, std::get<BatchParams>(b.params));
     return same ? UpdateOutcome::kSuccess : UpdateOutcome::kUndefinedHere;
   }
+  // CUDA, cudaGraphExecUpdate: "Changing the number of semaphores is not supported."
+  if (const SemaphoreParams* semaphores = semaphores_in(a.params)) {
+    const bool same = semaphores->list.size() == semaphores_in(b.params)->list.size();
+    return same ? UpdateOutcome::kSuccess : UpdateOutcome::kUndefinedHere;
+  }
   const auto* child = std::get_if<ChildParams>(&a.params);
   if (child == nullptr) return UpdateOutcome::kSuccess;
   const bool same_nest = child->nest == std::get<ChildParams>(b.params).nest;

@@ -35,6 +35,12 @@ class Fingerprint {
       number(static_cast<std::uint64_t>(operation.comparison));
     }
   }
+  void operator()(const model::SemaphoreParams& p) {
+    for (const model::SemaphoreValue& each : p.list) {
+      number(reinterpret_cast<std::uintptr_t>(each.semaphore.get()));
+      number(each.value);
+    }
+  }
   void operator()(const model::KernelParams& p) {
     number(reinterpret_cast<std::uintptr_t>(p.function.get()));
     number(p.shape.grid.x);

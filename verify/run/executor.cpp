@@ -177,6 +177,8 @@ class TearDown {
   void streams() {
     const hip::Api& api = run_.context.api;
     for (const auto& [id, event] : run_.events) keep(hip::call<&hip::Api::hipEventDestroy>(api, event));
+    for (const auto& [id, semaphore] : run_.semaphores)
+      keep(hip::call<&hip::Api::hipDestroyExternalSemaphore>(api, semaphore));
     for (const auto& [id, stream] : run_.streams) {
       if (stream != hipStreamPerThread) keep(hip::call<&hip::Api::hipStreamDestroy>(api, stream));
     }

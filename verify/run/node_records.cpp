@@ -1,5 +1,6 @@
 #include "verify/run/node_records.h"
 
+#include "hip/semaphore_nodes.h"
 #include "verify/execute/records.h"
 #include "verify/run/run.h"
 
@@ -26,6 +27,7 @@ hip::RecordedNode NodeRecords::make(const NodeParams& params) {
       .host = [this](const HostParams& host) { return host_call(host); },
       .child = [this](const ChildParams& child) { return nested(child); },
       .event = [this](Id event) { return run_.events.contains(event) ? run_.events.at(event) : nullptr; },
+      .semaphore = [this](Id id) { return semaphore(id); },
       .device = [this](Id buffer) { return run_.memory.device(buffer); },
       .symbol = [this](Id buffer) { return run_.memory.symbol(buffer); }};
   return make_record(params, context);
@@ -57,6 +59,13 @@ hip::Status NodeRecords::unload_module(Id id) {
 hipModule_t NodeRecords::module(Id id) const {
   const auto found = modules_.find(id);
   return found == modules_.end() ? nullptr : found->second;
+}
+
+// Null where the import fails: HIP refuses a node of it. The calls are the harness's own, so no failure is injected.
+hipExternalSemaphore_t NodeRecords::semaphore(Id id) {
+  if (const auto found = run_.semaphores.find(id); found != run_.semaphores.end()) return found->second;
+  const hip::Result<hipExternalSemaphore_t> made = hip::import_semaphore(run_.platform.api(), kSemaphoreStart);
+  return made ? run_.semaphores.emplace(id, made.value()).first->second : nullptr;
 }
 
 // Null where the module is not there: HIP refuses a kernel without a function.

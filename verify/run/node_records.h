@@ -52,6 +52,7 @@ class NodeRecords {
     std::uint64_t runs = 0;
   };
   hipFunction_t function(const KernelParams& kernel);
+  [[nodiscard]] hipExternalSemaphore_t semaphore(Id id);
   [[nodiscard]] hipFunction_t symbol_of(const KernelSpec& spec);
   [[nodiscard]] hipFunction_t function_of_module(const std::string& name, Id module) const;
   [[nodiscard]] hipHostNodeParams host_call(const HostParams& params);

@@ -107,7 +107,8 @@ struct Run {
   std::map<Id, hipStream_t> streams;
   std::map<Id, Id> stream_devices;
   std::map<Id, hipEvent_t> events;
-  std::set<std::pair<Id, Id>> peers;  // device and peer: access that is to be disabled again
+  std::map<Id, hipExternalSemaphore_t> semaphores;  // imported when a node first names them
+  std::set<std::pair<Id, Id>> peers;                // device and peer: access that is to be disabled again
 
   GraphMemory graph_memory;
   StreamMemory stream_memory;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "verify/commands/captures/answers.h"
 #include "verify/language/line.h"
@@ -276,6 +277,28 @@ Reason params(const State& state, const BatchParams& p) {
   return {};
 }
 
+Reason flaw_of_semaphores(const SemaphoreParams& params, bool signals) {
+  if (params.list.empty()) return "a node of semaphores names at least one: sem=0:150";
+  std::set<Id> named;
+  for (const SemaphoreValue& each : params.list) {
+    if (!named.insert(each.semaphore).second) return fmt::format("semaphore {} is named twice", each.semaphore);
+    if (signals && each.value < kSemaphoreStart)
+      return fmt::format("semaphores begin with the value {}, and a signal of a lower one could let a wait hang",
+                         kSemaphoreStart);
+    if (!signals && each.value > kSemaphoreStart)
+      return fmt::format("semaphores begin with the value {}, and a wait for a higher one could hang", kSemaphoreStart);
+  }
+  return {};
+}
+
+Reason params(const State&, const SemaphoreSignalParams& p) {
+  return flaw_of_semaphores(p, true);
+}
+
+Reason params(const State&, const SemaphoreWaitParams& p) {
+  return flaw_of_semaphores(p, false);
+}
+
 Reason params(const State& state, const ChildParams& p) {
   if (p.nest == 0) return "a child is nested at least once";
   if (Reason reason = state.missing_graph(p.graph)) return reason;
@@ -306,7 +329,8 @@ Reason flaw_of_fan(const NodeParams& params, std::uint32_t fan) {
   const auto* kernel = std::get_if<KernelParams>(&params);
   const bool strided = (copy != nullptr && !copy->linear) || (memset != nullptr && memset->height != 1);
   const bool shared = (host != nullptr && host->memory) || std::holds_alternative<ChildParams>(params) ||
-                      is_event_node(params) || is_memory_node(params) || std::holds_alternative<BatchParams>(params);
+                      is_event_node(params) || is_memory_node(params) || std::holds_alternative<BatchParams>(params) ||
+                      semaphores_in(params) != nullptr;
   if (strided || shared || (kernel != nullptr && kernel->opaque)) return "this node cannot be fanned out";
   return {};
 }

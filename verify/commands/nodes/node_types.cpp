@@ -10,6 +10,7 @@
 #include "verify/commands/fields.h"
 #include "verify/commands/nodes/batches.h"
 #include "verify/commands/nodes/kernel_nodes.h"
+#include "verify/commands/nodes/semaphores.h"
 
 namespace verify {
 
@@ -58,6 +59,11 @@ constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords =
      "Up to 4 memory operations (`hipGraphAddBatchMemOpNode`), which run in order: `write32:b0+0:7`, `write64:b0+8:9`, "
      "`wait32:b0+0:geq:7`, `wait64:b0+8:eq:9` (`geq`, `eq`, `and`, `nor`), on memory of device 0. A wait is for "
      "a value that the batch has written itself, and writes do not overlap. Setters keep the kinds of operations."},
+    {"semsignal", true, true, "sem=0:150,3:200",
+     "Signals external semaphores (`hipGraphAddExternalSemaphoresSignalNode`): semaphores 0 to 7, each with a value of "
+     "at least 100, which is the value that they begin with. Setters keep the number of semaphores. HIP cannot "
+     "read a semaphore, so `inspect` alone sees its values. Only the model has them: AMD imports none on Linux."},
+    {"semwait", true, true, "sem=0:100", "Waits until each semaphore has its value, which is at most 100."},
 }};
 
 static_assert(std::all_of(kNodeWords.begin(), kNodeWords.end(), [](const NodeWord& row) { return !row.word.empty(); }));
@@ -99,7 +105,9 @@ constexpr std::array<NodeParams (*)(Line&), kNodeWords.size()> kStarts = {parse_
                                                                           start_named<EventWaitParams, 'v'>,
                                                                           start_alloc,
                                                                           start_named<MemoryFreeParams, 'b'>,
-                                                                          start_empty<BatchParams>};
+                                                                          start_empty<BatchParams>,
+                                                                          start_empty<SemaphoreSignalParams>,
+                                                                          start_empty<SemaphoreWaitParams>};
 static_assert(std::all_of(kStarts.begin(), kStarts.end(), [](auto start) { return start != nullptr; }));
 
 PeerCopy parse_peer_copy(Line& line, Attributes& attributes) {
@@ -197,6 +205,7 @@ struct KeysParser {
     if (attributes.take("access", devices)) params.access = parse_devices(attributes.line(), devices);
   }
   void operator()(BatchParams& params) const { parse_batch_keys(attributes, params); }
+  void operator()(SemaphoreParams& params) const { parse_semaphore_keys(attributes, params); }
   void operator()(Keyless auto&) const {}
 
  private:
@@ -267,6 +276,7 @@ struct ParamsPrinter {
   }
   void operator()(const MemoryFreeParams& p) const { fmt::format_to(out, " b{}", p.buffer); }
   void operator()(const BatchParams& p) const { fmt::format_to(out, " do={}", print_batch(p)); }
+  void operator()(const SemaphoreParams& p) const { fmt::format_to(out, " sem={}", print_semaphores(p)); }
 };
 
 // ---- making them simpler
@@ -348,6 +358,10 @@ struct ParamsSimplifier {
     }
   }
   void operator()(const BatchParams& p) const { simplify_batch(p, emit); }
+  template <OneOf<SemaphoreSignalParams, SemaphoreWaitParams> Params>
+  void operator()(const Params& p) const {
+    simplify_semaphores(p, OneOf<Params, SemaphoreSignalParams>, [&](const auto& simpler) { emit(Params{simpler}); });
+  }
   void operator()(const Keyless auto&) const {}
   void operator()(const ChildParams& p) const {
     for (const std::uint64_t nest : smaller_values(p.nest, 1))
@@ -387,6 +401,7 @@ struct FeatureCounter {
     if (memory.access > 1) add("memory that another device may access");
   }
   void operator()(const BatchParams& batch) const { count_batch_features(batch, add); }
+  void operator()(const SemaphoreParams& p) const { add(p.list.size() > 1 ? "many semaphores" : "one semaphore"); }
   // These types have no feature besides their word.
   void operator()(const Keyless auto&) const {}
 };
@@ -442,8 +457,8 @@ std::vector<std::string> node_feature_names() {
     names.push_back(fmt::format("scalar addr() in {} bytes", size));
   }
   for (const std::string_view kind : kCopyKinds) names.push_back(fmt::format("copy {}", kind));
-  for (const char* name :
-       {"kernel by symbol", "memory with access descriptors", "memory that another device may access"}) {
+  for (const char* name : {"kernel by symbol", "memory with access descriptors",
+                           "memory that another device may access", "one semaphore", "many semaphores"}) {
     names.emplace_back(name);
   }
   for (const char* name : {"pointer base",        "pointer interior",    "pointer one past the end",

@@ -172,6 +172,9 @@ bool same_shape(const NodeState& a, const NodeParams& params, const GraphState* 
   if (const auto* batch = std::get_if<BatchParams>(&params)) {
     return same_operations(std::get<BatchParams>(a.params), *batch);
   }
+  if (const SemaphoreParams* semaphores = semaphores_in(params)) {
+    return semaphores_in(a.params)->list.size() == semaphores->list.size();
+  }
   if (std::holds_alternative<ChildParams>(params)) {
     return child != nullptr && std::get<ChildParams>(a.params).nest == std::get<ChildParams>(params).nest &&
            same_topology(*a.child, *child);
