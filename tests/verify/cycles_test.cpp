@@ -175,6 +175,18 @@ TEST(Groups, AGroupGivesBackWhatItMadeAndLeavesOutWhatALaterRoundCannotDo) {
   EXPECT_EQ(all->steps.size(), 2U + 16 * (program.steps.size() - 2 + 6)) << "the buffers are there before the group";
 }
 
+// The strategy `stabilise` records a graph for each launch beside a capture or into one.
+TEST(Groups, ALaunchWhileAStreamCapturesKeepsNothingBehindTheGroup) {
+  const std::string graph =
+      "placement arena\nbuffer b1 64\nstream s1\nstream s2 nonblocking\ngraph g0\n"
+      "memset g0.n0 dst=b1+0 value=1 width=64\ninstantiate e0 g0\nmove b1\npatch e0\ncapture s1 mode=relaxed\n"
+      "launch e0 ";
+  for (const std::string stream : {"s1", "s2"}) {
+    agrees_under_strategies(program_of(graph + stream + "\nendcapture s1 g1\nmove b1\n"), {.groups = true},
+                            kStrategies);
+  }
+}
+
 // A generated program's group gives back all that it makes, so a clean runtime agrees.
 TEST(Groups, GeneratedProgramsHaveGroupsAndKeepNothing) {
   Bench bench;
