@@ -64,6 +64,36 @@ TEST(Orders, AnEdgeThatIsLostIsFound) {
   EXPECT_NE(std::find(judgement.broken.begin(), judgement.broken.end(), PropertyId::kP5), judgement.broken.end());
 }
 
+// A runtime that runs a node's last dependent before the node itself, in each launch, where the node has three
+// dependents or more and the last one waits for nothing else.
+hipError_t instantiate_with_the_last_dependent_first(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node,
+                                                     char* log, std::size_t log_bytes) {
+  const hip::Api& hip = model::abi::InProcess::api();
+  hipGraph_t clone = nullptr;
+  EXPECT_EQ(hip.hipGraphClone(&clone, graph), hipSuccess);
+  std::size_t count = 0;
+  EXPECT_EQ(hip.hipGraphGetEdges(clone, nullptr, nullptr, &count), hipSuccess);
+  std::vector<hipGraphNode_t> from(count), to(count);
+  if (count != 0) EXPECT_EQ(hip.hipGraphGetEdges(clone, from.data(), to.data(), &count), hipSuccess);
+  for (std::size_t i = count; i-- > 0;) {
+    if (std::ranges::count(from, from[i]) < 3 || std::ranges::count(to, to[i]) != 1) continue;
+    EXPECT_EQ(hip.hipGraphRemoveDependencies(clone, &from[i], &to[i], 1), hipSuccess);
+    EXPECT_EQ(hip.hipGraphAddDependencies(clone, &to[i], &from[i], 1), hipSuccess);
+    break;
+  }
+  const hipError_t status = hip.hipGraphInstantiate(exec, clone, error_node, log, log_bytes);
+  EXPECT_EQ(hip.hipGraphDestroy(clone), hipSuccess);
+  return status;
+}
+
+TEST(Orders, AnEdgeThatIsLostInEveryOrderIsFoundByAChain) {
+  const Program program = program_of(
+      "buffer b0 64\ngraph g0\nmemset g0.n0 dst=b0 value=1 width=64\nempty g0.n1 after=n0\nempty g0.n2 after=n0\n"
+      "kernel g0.n3 inplace_u32 data=b0 n=4 k=1 after=n0\ninstantiate e0 g0\nlaunch e0 s0");
+  OtherBench bench([](hip::Api& api) { api.hipGraphInstantiate = instantiate_with_the_last_dependent_first; });
+  EXPECT_EQ(broken_names(bench.judge.judge(program, {})), "P5 P3");
+}
+
 // ---- updates
 
 struct Pair {

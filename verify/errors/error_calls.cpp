@@ -14,6 +14,9 @@ using Place = ErrorScene::Place;
 constexpr std::size_t kBytes = ErrorScene::kBytes, kSmallBytes = ErrorScene::kSmallBytes,
                       kSymbolBytes = ErrorScene::kSymbolBytes;
 constexpr int kNoDevice = 99;
+#if HGCHECK_HIP_AT_LEAST(6, 4)
+constexpr auto kNoOperation = static_cast<hipStreamBatchMemOpType>(7);
+#endif
 
 [[maybe_unused]] void forget(void*) {}
 

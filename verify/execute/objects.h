@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hip/home_stream.h"
@@ -88,6 +89,9 @@ struct StrategyContext {
   std::string unsupported{};  // the first function that was needed and that the runtime lacks
   // Patchers of executable graphs that were destroyed while a stream captured: freed when no stream captures.
   std::vector<std::unique_ptr<ExecPatcher>> leftovers{};
+  // Executable graphs that were made for one launch each, with their graphs. They may still run, and are destroyed when
+  // the program has waited for all devices and no stream captures (destroy_launched).
+  std::vector<std::pair<hipGraphExec_t, hipGraph_t>> launched_once{};
   bool error_reported = false;                    // this command had an error that did not make it fail
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id

@@ -33,56 +33,32 @@ std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, con
   return named;
 }
 
-// Launches graphs that are recorded for one launch each, at the program's addresses: launches into captures, which keep
-// the launched graph, and launches on devices on which the stabiliser has no streams. Each such graph is kept until the
-// next such launch outside of captures, or until this object's end, because releases of AMD's runtime run it instead of
-// capturing it.
-class RecordedLaunches {
- public:
-  explicit RecordedLaunches(StrategyContext& context) : context_(context) {}
-  RecordedLaunches(const RecordedLaunches&) = delete;
-  RecordedLaunches& operator=(const RecordedLaunches&) = delete;
-  ~RecordedLaunches() { drop_all(); }
-
-  hipError_t launch(const ExecObject& exec, hipStream_t stream) {
-    // While a thread captures, no device may be synchronized.
-    if (!context_.capturing && !kept_.empty()) {
-      const hip::Status waited = synchronize_devices(context_.api, context_.devices);
-      if (!waited) return static_cast<hipError_t>(waited.error().code);
-      drop_all();
-    }
-    const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context_.api, exec.recording, exec.addresses);
-    if (!fresh) return static_cast<hipError_t>(fresh.error().code);
-    const hipGraph_t graph = fresh.value().graph;
-    const hip::Result<hipGraphExec_t> instantiated = on_device(context_.api, hip::home_of(exec.recording), [&] {
-      return instantiate(context_, graph, exec.form, exec.flags);
-    });
-    if (!instantiated) {
-      drop(nullptr, graph);
-      return static_cast<hipError_t>(instantiated.error().code);
-    }
-    kept_.emplace_back(instantiated.value(), graph);
-    for (const hip::NodeIndex index : exec.disabled) {
-      const hipError_t status =
-          context_.api.hipGraphNodeSetEnabled(instantiated.value(), fresh.value().nodes[index], 0);
-      if (status != hipSuccess) return status;
-    }
-    return context_.api.hipGraphLaunch(instantiated.value(), stream);
+// Launches a graph that is recorded for this launch alone, at the program's addresses: a launch into a capture, which
+// keeps the launched graph, or a launch on a device on which the stabiliser has no streams. The graph is kept in the
+// context, because releases of AMD's runtime run it instead of capturing it.
+hipError_t launch_once(StrategyContext& context, const ExecObject& exec, hipStream_t stream) {
+  // While a thread captures, no device may be synchronized.
+  if (!context.capturing && !context.launched_once.empty()) {
+    const hip::Status waited = synchronize_devices(context.api, context.devices);
+    if (!waited) return static_cast<hipError_t>(waited.error().code);
+    destroy_launched(context);
   }
-
- private:
-  void drop_all() {
-    for (const auto& [exec, graph] : kept_) drop(exec, graph);
-    kept_.clear();
+  const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context.api, exec.recording, exec.addresses);
+  if (!fresh) return static_cast<hipError_t>(fresh.error().code);
+  const hipGraph_t graph = fresh.value().graph;
+  const hip::Result<hipGraphExec_t> instantiated = on_device(
+      context.api, hip::home_of(exec.recording), [&] { return instantiate(context, graph, exec.form, exec.flags); });
+  if (!instantiated) {
+    static_cast<void>(context.interposer.inner().hipGraphDestroy(graph));
+    return static_cast<hipError_t>(instantiated.error().code);
   }
-  void drop(hipGraphExec_t exec, hipGraph_t graph) const {
-    if (exec != nullptr) static_cast<void>(context_.interposer.inner().hipGraphExecDestroy(exec));
-    static_cast<void>(context_.interposer.inner().hipGraphDestroy(graph));
+  context.launched_once.emplace_back(instantiated.value(), graph);
+  for (const hip::NodeIndex index : exec.disabled) {
+    const hipError_t status = context.api.hipGraphNodeSetEnabled(instantiated.value(), fresh.value().nodes[index], 0);
+    if (status != hipSuccess) return status;
   }
-
-  StrategyContext& context_;
-  std::vector<std::pair<hipGraphExec_t, hipGraph_t>> kept_;
-};
+  return context.api.hipGraphLaunch(instantiated.value(), stream);
+}
 
 // Launches an executable graph whose buffers have moved: the graph recorded at its stable addresses.
 class StableExec final : public ExecPatcher, private hip::StableWork {
@@ -93,8 +69,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
         buffers_(stable_buffers(context, exec.recording)),
         stabilizer_(context.api, {.device = 0,
                                   .follow_capturing = release_quirks_of(context).of_follow_capturing(),
-                                  .errors = {note_error, this}}),
-        recorded_(context) {}
+                                  .errors = {note_error, this}}) {}
 
   // Notes the program's new addresses. If a buffer without a stable address moved, the next launch records the graph
   // again.
@@ -109,7 +84,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
     const hip::Result<bool> other = elsewhere();
     if (!other) return static_cast<hipError_t>(other.error().code);
-    if (context_.capturing || other.value()) return recorded_.launch(exec_, stream);
+    if (context_.capturing || other.value()) return launch_once(context_, exec_, stream);
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
@@ -173,7 +148,6 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   const std::vector<hip::BufferIndex> buffers_;
   hip::AddressStabilizer stabilizer_;
   bool forget_ = false;  // the recorded graph is out of date
-  RecordedLaunches recorded_;
 };
 
 class StabiliseStrategy final : public StrategyForExecs {

@@ -93,6 +93,7 @@ class Cause {
   bool clean_in_another_order();
   bool depends_on_order(const RunPair& pair);
   bool runs_differ_by_order(const RunPair& pair);
+  bool clean_in_a_chain();
   bool hits_the_graph_instead();
   bool setters_change_other_nodes();
   bool needs_repeats(const RunPair& pair);
@@ -170,6 +171,18 @@ bool Cause::clean_in_another_order() {
   return false;
 }
 
+// A chain of a graph's nodes asks for the same bytes and leaves a runtime no choice of order: where it is right and the
+// graph as it is stays wrong, the runtime honoured the chain's edges and not all of the graph's. This finds a lost edge
+// of a runtime that takes the same wrong order each time.
+bool Cause::clean_in_a_chain() {
+  const std::optional<Program> chained = with_nodes_in_a_chain(program_);
+  if (!chained) return false;
+  for (int time = 0; time < kConfirmations; ++time) {
+    if (!pairs_.run(*chained, options_).clean() || pairs_.run(program_, options_).clean()) return false;
+  }
+  return true;
+}
+
 // The order that a runtime of another process usually takes may be a wrong one, too.
 bool Cause::runs_differ_by_order(const RunPair& pair) {
   if (options_.schedule_seed != 0 && pairs_.run(program_, in_the_usual_order(options_)).clean()) return true;
@@ -227,6 +240,9 @@ void Cause::name(const RunPair& first, Judgement& judgement) {
     broken.insert(PropertyId::kA3);
   } else if (hides_memory(program_, pair)) {
     cause = PropertyId::kP12;
+  } else if (pair.divergence && pair.divergence->effect == Effect::kBytes && pair.subject.violations.empty() && !died &&
+             clean_in_a_chain()) {
+    cause = PropertyId::kP5;
   }
   if (cause) judgement.broken.push_back(*cause);
   for (const std::set<PropertyId>& ids : {broken, later}) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "verify/program/blocks.h"
@@ -162,6 +164,32 @@ std::optional<Program> without_redundant_edges(const Program& program) {
   // The program is invalid when a command removes an edge by name that is not there any more.
   if (!fewer_edges(fewer) || validate(fewer)) return std::nullopt;
   return fewer;
+}
+
+std::optional<Program> with_nodes_in_a_chain(const Program& program) {
+  Program chained = without_blocks(program);
+  std::set<std::pair<Id, Id>> removed;  // graphs and nodes: a removed node would take the chain with it
+  for (const Step& step : chained.steps) {
+    if (const auto* remove = std::get_if<RemoveNode>(&step.command)) removed.emplace(remove->graph, remove->node);
+  }
+  std::map<Id, Id> last;  // the end of each graph's chain
+  bool changed = false;
+  for (Step& step : chained.steps) {
+    if (const auto* clone = std::get_if<CloneGraph>(&step.command)) {
+      if (const auto found = last.find(clone->from); found != last.end()) last[clone->graph] = found->second;
+    }
+    auto* node = std::get_if<AddNode>(&step.command);
+    if (node == nullptr) continue;
+    if (const auto found = last.find(node->graph);
+        found != last.end() && std::ranges::find(node->after, found->second) == node->after.end()) {
+      node->after.push_back(found->second);
+      std::ranges::sort(node->after);
+      changed = true;
+    }
+    if (!removed.contains({node->graph, node->node})) last[node->graph] = node->node;
+  }
+  if (!changed || validate(chained)) return std::nullopt;
+  return chained;
 }
 
 // Each setter may record a whole graph again.

@@ -3,7 +3,8 @@
 //
 // Detectors: the edges of every graph are read back; and the program is run in other legal orders than its baseline and
 // has to observe the same. Where there are few orders, the program is run in each (on the model, because its scheduler
-// takes an order), else in some. Orders among streams are not counted.
+// takes an order), else in some. Orders among streams are not counted. A runtime that takes the same wrong order each
+// time is told by a chain of the graph's nodes, on which it is right (verify/oracle/cause.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -99,16 +99,17 @@ std::optional<Program> cycled(const Program& program, std::uint32_t times, bool 
 
 std::vector<Growth> grown(std::span<const Held> few, std::span<const Held> many, std::span<const Held> few_again,
                           const Rounds& rounds) {
-  const auto count_in = [](std::span<const Held> counts, const std::string& what) -> std::uint64_t {
+  const auto count_in = [](std::span<const Held> counts, const std::string& what) -> std::optional<std::uint64_t> {
     const auto found = std::ranges::find(counts, what, &Held::what);
-    return found == counts.end() ? 0 : found->count;
+    return found == counts.end() ? std::nullopt : std::optional(found->count);
   };
   std::vector<Growth> growths;
   for (const Held& held : many) {
-    const std::uint64_t then = count_in(few, held.what), again = count_in(few_again, held.what);
-    if (held.count <= then || (again > held.count && again - held.count >= held.count - then)) continue;
-    if (held.count - then <= noise_of(held.what, rounds)) continue;
-    growths.push_back({held.what, then, held.count});
+    const std::optional<std::uint64_t> then = count_in(few, held.what), again = count_in(few_again, held.what);
+    if (!then || !again) continue;
+    if (held.count <= *then || (*again > held.count && *again - held.count >= held.count - *then)) continue;
+    if (held.count - *then <= noise_of(held.what, rounds)) continue;
+    growths.push_back({held.what, *then, held.count});
   }
   return growths;
 }

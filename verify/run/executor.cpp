@@ -163,6 +163,7 @@ class TearDown {
     StrategyContext& context = run_.context;
     context.capturing = false;
     context.home_streams.clear();
+    destroy_launched(context);
     for (auto& [id, exec] : run_.execs) {
       if (exec.alive) keep(destroy(context, exec));
     }
@@ -355,6 +356,7 @@ class Steps {
     // Host functions must not outlive this run, and a program without buffers makes no read that waits for them.
     const hip::Status waited = synchronize_devices(run_.interposer.inner(), run_.context.devices);
     run_.context.leftovers.clear();
+    if (waited) destroy_launched(run_.context);
     if (run_.options.signature) observation.signature = run_.platform.signature();
     if (run_.options.held) observation.held = held_by_the_program(run_);
     read_everything(run_);

@@ -6,6 +6,7 @@
 #include "hip/kernel_attributes.h"
 #include "verify/execute/enqueue.h"
 #include "verify/execute/inspector.h"
+#include "verify/execute/rebuild.h"
 #include "verify/execute/records.h"
 #include "verify/run/run_command.h"
 
@@ -107,6 +108,7 @@ hip::Status run_command(Run& run, const DeclareStream& c) {
 template <>
 hip::Status run_command(Run& run, const Synchronize& c) {
   hip::Status status = run.on_thread(c.thread, [&] { return synchronize(run, c); });
+  if (status && c.target == Target::kDevice && !run.context.capturing) destroy_launched(run.context);
   if (status) {  // a refusal waits no longer
     run.platform.fail_below({}, 0);
     run.refusal_waits_below = false;
