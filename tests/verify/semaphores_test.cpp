@@ -57,8 +57,8 @@ const std::string kSemaphorePrograms[] = {
     semaphores_and("instantiate e0 g0\nset g0.n0 semsignal sem=3:120,4:130\nupdate e0 g0\nlaunch e0 s0\ninspect g0"),
     semaphores_and("clone g1 g0\ngraph g2\nchild g2.n0 g1\ninstantiate e0 g2\nmove b0\npatch e0\nlaunch e0 s0\n"
                    "inspect g1"),
-    semaphores_and("semwait g0.n3 sem=5:1 after=n2 generic\nset g0.n3 semwait sem=6:2 generic\ninspect g0\n"
-                   "instantiate e0 g0\nset e0.n3 semwait sem=7:3 generic\nlaunch e0 s0"),
+    semaphores_and("semwait g0.n3 sem=5:1 after=n2 form=generic\nset g0.n3 semwait sem=6:2 form=generic\ninspect g0\n"
+                   "instantiate e0 g0\nset e0.n3 semwait sem=7:3 form=generic\nlaunch e0 s0"),
 };
 
 class SemaphoreProgram : public testing::TestWithParam<std::string> {};

@@ -57,6 +57,17 @@ TEST(VirtualMemoryPrograms, TwoViewsOfOneMemoryHaveTheSameBytes) {
   EXPECT_EQ(seen.reads[3].bytes, alias);
 }
 
+// A baseline that records graphs again has more addresses of graph memory than its subject, whose ranges it is given.
+TEST(VirtualMemoryPrograms, RangesAndGraphMemoryDoNotMeetUnderAnyStrategy) {
+  Bench bench;
+  EXPECT_TRUE(in_agreement(bench.judge.judge(
+      parsed("hgcheck-program 1\nplacement native\nreserve r0 5\nphysical h0 1\nmap r0 1 h0\nview b7 r0 1 4096\n"
+             "graph g1\nalloc g1.n0 b9 4096 access=0,1\nmemset g1.n1 dst=b9+0 value=1 element=1 width=4096 after=n0\n"
+             "memcpy g1.n2 dst=b7+0 src=b9+0 bytes=4096 kind=default after=n0,n1\n"
+             "set g1.n2 memcpy dst=b7+0 src=b9+0 bytes=2448 kind=default\nreserve r1 2\n"),
+      {})));
+}
+
 TEST(VirtualMemoryPrograms, NewMemoryHoldsAPatternOfItsNumber) {
   const Observation seen = trace_of(mapped_and("read b0\nunmap r0 0\nmap r0 0 h1\naccess r0 0 read\nread b0\n"));
   std::vector<std::byte> first(4096), second(4096);
