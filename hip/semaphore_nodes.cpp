@@ -22,8 +22,10 @@ hipError_t called_if_there(Function function, Arguments... arguments) {
 }
 
 template <class Node>
-SemaphoreRecord read(const Node& node) {
+Result<SemaphoreRecord> read(const Node& node, const char* getter) {
   SemaphoreRecord record;
+  const bool lists = node.extSemArray != nullptr && node.paramsArray != nullptr;
+  if (node.numExtSems != 0 && !lists) return call_error(hipErrorInvalidValue, getter);
   for (unsigned i = 0; i < node.numExtSems; ++i) {
     record.semaphores.push_back(node.extSemArray[i]);
     record.values.push_back(node.paramsArray[i].params.fence.value);
@@ -95,14 +97,13 @@ Status set_semaphore_node(const Api& api, hipGraphExec_t exec, hipGraphNode_t no
 Result<SemaphoreRecord> semaphores_of(const Api& api, hipGraphNode_t node, bool waits) {
   hipExternalSemaphoreSignalNodeParams signalled{};
   hipExternalSemaphoreWaitNodeParams awaited{};
+  const char* const getter =
+      waits ? "hipGraphExternalSemaphoresWaitNodeGetParams" : "hipGraphExternalSemaphoresSignalNodeGetParams";
   const hipError_t status = waits
                                 ? called_if_there(api.hipGraphExternalSemaphoresWaitNodeGetParams, node, &awaited)
                                 : called_if_there(api.hipGraphExternalSemaphoresSignalNodeGetParams, node, &signalled);
-  if (status != hipSuccess) {
-    return call_error(status, waits ? "hipGraphExternalSemaphoresWaitNodeGetParams"
-                                    : "hipGraphExternalSemaphoresSignalNodeGetParams");
-  }
-  return waits ? read(awaited) : read(signalled);
+  if (status != hipSuccess) return call_error(status, getter);
+  return waits ? read(awaited, getter) : read(signalled, getter);
 }
 
 Result<hipExternalSemaphore_t> import_semaphore(const Api& api, std::uint64_t start) {
@@ -131,10 +132,9 @@ const char* missing_semaphore_function(const Api& api) {
   MISSING(hipGraphExecExternalSemaphoresWaitNodeSetParams);
   MISSING(hipSignalExternalSemaphoresAsync);
   MISSING(hipDestroyExternalSemaphore);
+  MISSING(hipImportExternalSemaphore);
 #undef MISSING
-  const Result<hipExternalSemaphore_t> tried = import_only(api);
-  if (!tried) return "hipImportExternalSemaphore";
-  return api.hipDestroyExternalSemaphore(tried.value()) == hipSuccess ? nullptr : "hipDestroyExternalSemaphore";
+  return nullptr;
 }
 
 }  // namespace hip

@@ -1,7 +1,8 @@
 // Nodes of external semaphores: hipGraphAddExternalSemaphoresSignalNode, ...WaitNode, their setters and getters.
 //
 // HIP copies the arrays of such a call (CUDA's documentation of cudaGraphAddExternalSemaphoresSignalNode), so they live
-// for the call only. Not checked here: that somebody signals what a node waits for.
+// for the call only. Not checked here: that somebody signals what a node waits for, and what a launch did, because HIP
+// has no function that reads a semaphore.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -53,7 +54,8 @@ class SemaphoreParameters {
 // Whoever imports it destroys it (hipDestroyExternalSemaphore). Fails where the runtime cannot import: AMD's runtimes
 // cannot on Linux, and CUDA wants a semaphore of a graphics API.
 [[nodiscard]] Result<hipExternalSemaphore_t> import_semaphore(const Api& api, std::uint64_t start);
-// The first function that the runtime lacks for such nodes, or null. hipImportExternalSemaphore also where it refuses.
+// The first function that the runtime lacks for such nodes, or null. AMD's runtimes have hipImportExternalSemaphore,
+// and refuse each call of it on Linux.
 [[nodiscard]] const char* missing_semaphore_function(const Api& api);
 
 }  // namespace hip

@@ -138,7 +138,7 @@ std::optional<Address> AddressSpace::choose_for_range(std::size_t size, std::siz
   const bool in_window = wish >= options_.device_base && wish - options_.device_base < options_.device_bytes &&
                          size <= options_.device_bytes - (wish - options_.device_base);
   if (in_window && wish % alignment == 0 && is_free(wish, size)) return wish;
-  // Away from graphs' reservations, for the same reason: another strategy has more of them.
+  // Ranges keep away from reservations, too: a caller that records graphs more often has more of those.
   const Address begin = options_.device_base + options_.device_bytes / 4 * 3;
   const std::optional<Address> base = first_fit(size, begin, alignment);
   return base ? base : first_fit(size, options_.device_base, alignment);

@@ -7,9 +7,9 @@
 //
 // Placement: the addresses queued with place_next(), in order, else the lowest free address of the window at
 // `device_base` (first fit: freed addresses are reused soon, so that stale pointers reach other allocations), aligned
-// to kAlignment; reservations go to the window's upper half first. With `identity` every address is the address of its
-// backing, for programs that dereference pointers from hipHostMalloc; freed backings are kept while
-// the freed range is remembered, so that their addresses cannot turn up in the caller's own heap.
+// to kAlignment; reservations go to the window's upper half first, ranges to its last quarter. With `identity` every
+// address is the address of its backing, for programs that dereference pointers from hipHostMalloc; freed backings are
+// kept while the freed range is remembered, so that their addresses cannot turn up in the caller's own heap.
 //
 // Virtual memory management is in virtual_memory.h, which adds reserved ranges and mappings; find() and access() know
 // them, too.

@@ -49,6 +49,7 @@ class InProcess {
   void use_thread(std::uint32_t n);
   // How many streams hipStreamPerThread made; they live until the instance is reset or destroyed.
   [[nodiscard]] std::size_t per_thread_streams() const;
+  [[nodiscard]] std::size_t semaphores() const;  // imported and not destroyed
 
   // Adds a variable of device code: `symbol` stands for `bytes` of device memory, which are allocated at the first
   // request for the variable and kept. A reset forgets the variable.

@@ -24,6 +24,7 @@ void InProcess::reset(const InProcessOptions& options) {
   state_->capture_nodes.clear();
   state_->variables.clear();
   state_->kernels.clear();
+  state_->semaphores.clear();
   state_->limits = default_limits();
   state_->runtime.reset(options.model);
 }
@@ -34,6 +35,10 @@ void InProcess::use_thread(std::uint32_t n) {
 
 std::size_t InProcess::per_thread_streams() const {
   return state_->thread_streams.size();
+}
+
+std::size_t InProcess::semaphores() const {
+  return state_->semaphores.size();
 }
 
 Stream& per_thread_stream(State& state) {

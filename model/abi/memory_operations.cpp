@@ -134,12 +134,16 @@ hipError_t hipGraphAddBatchMemOpNode(hipGraphNode_t* node, hipGraph_t graph, con
 hipError_t hipGraphBatchMemOpNodeGetParams(hipGraphNode_t node, hipBatchMemOpNodeParams* params) {
   return call_on(node, [&](State&, Node& found) {
     if (params == nullptr || found.type() != NodeType::kBatch) return Status::kInvalidValue;
-    auto list = std::make_shared<std::vector<hipStreamBatchMemOpParams>>();
-    for (const MemoryOperation& one : std::get<BatchParams>(found.params()).operations) list->push_back(to_hip(one));
+    using List = std::vector<hipStreamBatchMemOpParams>;
+    if (found.attachment() == nullptr) {
+      auto made = std::make_shared<List>();
+      for (const MemoryOperation& one : std::get<BatchParams>(found.params()).operations) made->push_back(to_hip(one));
+      found.attach(std::move(made));
+    }
+    auto& list = *static_cast<List*>(found.attachment().get());
     *params = {};
-    params->count = static_cast<unsigned>(list->size());
-    params->paramArray = list->data();
-    found.attach(std::move(list));
+    params->count = static_cast<unsigned>(list.size());
+    params->paramArray = list.data();
     return Status::kSuccess;
   });
 }

@@ -52,13 +52,16 @@ hipError_t get(hipGraphNode_t node, Node* out) {
   return call_on(node, [&](State&, model::Node& found) {
     const auto* params = std::get_if<Params>(&found.params());
     if (out == nullptr || params == nullptr) return Status::kInvalidValue;
-    auto lists = std::make_shared<Lists<Values>>();
-    for (const SemaphoreValue& each : params->list) {
-      lists->semaphores.push_back(each.semaphore.get());
-      value_in(lists->values.emplace_back()) = each.value;
+    if (found.attachment() == nullptr) {
+      auto lists = std::make_shared<Lists<Values>>();
+      for (const SemaphoreValue& each : params->list) {
+        lists->semaphores.push_back(each.semaphore.get());
+        value_in(lists->values.emplace_back()) = each.value;
+      }
+      found.attach(std::move(lists));
     }
-    *out = {lists->semaphores.data(), lists->values.data(), static_cast<unsigned>(params->list.size())};
-    found.attach(std::move(lists));
+    auto& lists = *static_cast<Lists<Values>*>(found.attachment().get());
+    *out = {lists.semaphores.data(), lists.values.data(), static_cast<unsigned>(params->list.size())};
     return Status::kSuccess;
   });
 }

@@ -111,6 +111,9 @@ TEST_F(SemaphoreTest, NodesSignalAndWaitAndAreReadAndSet) {
   ASSERT_EQ(told.numExtSems, 2u);
   EXPECT_EQ(told.extSemArray[1], second);
   EXPECT_EQ(told.paramsArray[1].params.fence.value, 4u);
+  const hipExternalSemaphoreSignalNodeParams first_told = told;
+  EXPECT_HIP(api.hipGraphExternalSemaphoresSignalNodeGetParams(signals, &told));
+  EXPECT_EQ(told.paramsArray, first_told.paramsArray) << "the arrays live as long as the node";
   EXPECT_EQ(api.hipGraphExternalSemaphoresSignalNodeGetParams(waits, &told), hipErrorInvalidValue);
 
   hipGraphExec_t exec = instantiate(graph);
@@ -168,6 +171,14 @@ TEST_F(SemaphoreTest, TheGenericFunctionsKnowThem) {
   EXPECT_HIP(api.hipGraphNodeSetParams(node, &params));
   run(instantiate(graph));
   EXPECT_TRUE(has(flag, 5));
+}
+
+TEST_F(SemaphoreTest, AResetForgetsThem) {
+  const hipExternalSemaphore_t flag = semaphore();
+  EXPECT_EQ(instance.semaphores(), 1u);
+  instance.reset({});
+  EXPECT_EQ(instance.semaphores(), 0u);
+  EXPECT_EQ(signal(flag, 3), hipErrorInvalidValue);
 }
 
 TEST_F(SemaphoreTest, CaptureRecordsThem) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -132,6 +133,22 @@ TEST(Metamorphic, ANodeGetsABoundedNumberOfRedundantEdges) {
   EXPECT_EQ(edges_of(3999).size(), 64U);
   EXPECT_EQ(edges_of(3999).back(), 3998U);
   EXPECT_FALSE(variant_of(program_of(chain), "no redundant edge"));
+}
+
+TEST(Metamorphic, AChainPutsEachNodeBehindTheOneThatWasAddedBeforeIt) {
+  const auto chained = [](const std::string& text) { return with_nodes_in_a_chain(program_of(text)); };
+  const std::optional<Program> chain = chained(
+      "graph g0\nempty g0.n0\nempty g0.n1\nempty g0.n2\nremove g0.n1\ngraph g2\nempty g2.n0\nclone g1 g0\n"
+      "empty g1.n3");
+  ASSERT_TRUE(chain);
+  const std::vector<std::string> commands = commands_of(*chain);
+  for (const char* line : {"empty g0.n1 after=n0", "empty g0.n2 after=n0", "empty g2.n0", "empty g1.n3 after=n2"}) {
+    EXPECT_NE(std::ranges::find(commands, line), commands.end()) << line;
+  }
+  EXPECT_FALSE(chained("graph g0\nempty g0.n0\nempty g0.n1 after=n0")) << "nothing changes";
+  EXPECT_FALSE(chained("graph g0\nempty g0.n0\nempty g0.n1\nedge g0.n1 after=n0")) << "the edge would be there twice";
+  EXPECT_FALSE(chained("graph g0\nempty g0.n0\nempty g0.n1\ninstantiate e0 g0\nupdate e0 g0"))
+      << "edges decide what an update answers";
 }
 
 TEST(Metamorphic, NodesThatDependOnEachOtherKeepTheirOrder) {

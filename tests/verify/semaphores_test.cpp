@@ -57,6 +57,10 @@ const std::string kSemaphorePrograms[] = {
     semaphores_and("instantiate e0 g0\nset g0.n0 semsignal sem=3:120,4:130\nupdate e0 g0\nlaunch e0 s0\ninspect g0"),
     semaphores_and("clone g1 g0\ngraph g2\nchild g2.n0 g1\ninstantiate e0 g2\nmove b0\npatch e0\nlaunch e0 s0\n"
                    "inspect g1"),
+    semaphores_and("stream s1\ncapture s1\nsemsignal g0.n3 sem=6:100\non s1 memset dst=b0+0 value=1 width=4\n"
+                   "endcapture s1 g1\ninstantiate e0 g1\nlaunch e0 s1\nread b0"),
+    semaphores_and("semsignal g0.n3 sem=5:101 after=n2 form=generic\nset g0.n3 semsignal sem=6:102 form=generic\n"
+                   "inspect g0\ninstantiate e0 g0\nset e0.n3 semsignal sem=7:103 form=generic\nlaunch e0 s0"),
     semaphores_and("semwait g0.n3 sem=5:1 after=n2 form=generic\nset g0.n3 semwait sem=6:2 form=generic\ninspect g0\n"
                    "instantiate e0 g0\nset e0.n3 semwait sem=7:3 form=generic\nlaunch e0 s0"),
 };
@@ -93,6 +97,32 @@ TEST(Semaphores, AWrongRuntimeIsFoundOut) {
                          };
                    }),
             VerdictKind::kDiverge);
+}
+
+// P1: the arrays are the caller's again when the call returns.
+hipExternalSemaphoreSignalNodeParams kept_semaphores{};
+TEST(Semaphores, ARuntimeThatKeepsTheCallersArraysIsFoundOut) {
+  OtherBench bench([](hip::Api& api) {
+    api.hipGraphAddExternalSemaphoresSignalNode = [](hipGraphNode_t* node, hipGraph_t graph,
+                                                     const hipGraphNode_t* after, std::size_t count,
+                                                     const hipExternalSemaphoreSignalNodeParams* params) {
+      kept_semaphores = *params;
+      const auto& model = model::abi::InProcess::api();
+      return model.hipGraphAddExternalSemaphoresSignalNode(node, graph, after, count, params);
+    };
+    api.hipGraphExternalSemaphoresSignalNodeGetParams = [](hipGraphNode_t,
+                                                           hipExternalSemaphoreSignalNodeParams* params) {
+      *params = kept_semaphores;
+      return hipSuccess;
+    };
+  });
+  EXPECT_EQ(bench.judge.judge(program_of(semaphores_and("inspect g0")), {}).verdict, VerdictKind::kDiverge);
+}
+
+TEST(Semaphores, AreDestroyedWithTheProgram) {
+  OtherBench bench(
+      [](hip::Api& api) { api.hipDestroyExternalSemaphore = [](hipExternalSemaphore_t) { return hipSuccess; }; });
+  EXPECT_EQ(bench.judge.judge(program_of(semaphores_and("")), {}).verdict, VerdictKind::kDiverge);
 }
 
 TEST(Semaphores, ARuntimeThatImportsNoneIsUnsupported) {

@@ -22,7 +22,7 @@ thread_local Interposer::Turn* t_turn = nullptr;
 constexpr bool gives_back(Function function) {
   const std::string_view name = kNames[static_cast<std::size_t>(function)];
   return name.ends_with("Destroy") || name.starts_with("hipFree") || name == "hipHostFree" ||
-         name == "hipHostUnregister";
+         name == "hipHostUnregister" || name == "hipDestroyExternalSemaphore";
 }
 
 // ---- arguments that are passed as copies and poisoned
@@ -85,19 +85,44 @@ T* pass_params(Interposer& self, T* params) {
 const hipKernelNodeParams* pass_params(Interposer& self, const hipKernelNodeParams* params) {
   return pass_kernel(self, params);
 }
+// Nodes of external semaphores: the structure and its two arrays.
+template <class T>
+const T* pass_semaphores(Interposer& self, const T* params) {
+  if (params == nullptr || params->numExtSems == 0) return pass_struct(self, params);
+  T copy = *params;
+  const auto pass_list = [&]<class Element>(Element*& list) {
+    if (list != nullptr) list = static_cast<Element*>(self.pass(list, copy.numExtSems * sizeof *list));
+  };
+  pass_list(copy.extSemArray);
+  pass_list(copy.paramsArray);
+  return pass_struct(self, &copy);
+}
+const hipExternalSemaphoreSignalNodeParams* pass_params(Interposer& self,
+                                                        const hipExternalSemaphoreSignalNodeParams* params) {
+  return pass_semaphores(self, params);
+}
+const hipExternalSemaphoreWaitNodeParams* pass_params(Interposer& self,
+                                                      const hipExternalSemaphoreWaitNodeParams* params) {
+  return pass_semaphores(self, params);
+}
 hipGraphNodeParams* pass_params(Interposer& self, hipGraphNodeParams* params) {
   // HIP writes the address of the memory into the struct of an allocation node, so the caller's own is passed.
   if (params == nullptr || params->type == hipGraphNodeTypeMemAlloc) return params;
   hipGraphNodeParams copy = *params;
   if (params->type == hipGraphNodeTypeKernel) copy.kernel = *pass_kernel(self, &params->kernel);
+  if (params->type == hipGraphNodeTypeExtSemaphoreSignal)
+    copy.extSemSignal = *pass_semaphores(self, &params->extSemSignal);
+  if (params->type == hipGraphNodeTypeExtSemaphoreWait) copy.extSemWait = *pass_semaphores(self, &params->extSemWait);
   return static_cast<hipGraphNodeParams*>(self.pass(&copy, sizeof copy));
 }
 
 // A structure that describes a node. HIP's generic functions take theirs without const.
 template <class T>
-concept NodeStruct = std::is_same_v<T, const hipKernelNodeParams> || std::is_same_v<T, const hipMemcpy3DParms> ||
-                     std::is_same_v<T, const hipMemsetParams> || std::is_same_v<T, const hipHostNodeParams> ||
-                     std::is_same_v<T, hipGraphNodeParams>;
+concept NodeStruct =
+    std::is_same_v<T, const hipKernelNodeParams> || std::is_same_v<T, const hipMemcpy3DParms> ||
+    std::is_same_v<T, const hipMemsetParams> || std::is_same_v<T, const hipHostNodeParams> ||
+    std::is_same_v<T, const hipExternalSemaphoreSignalNodeParams> ||
+    std::is_same_v<T, const hipExternalSemaphoreWaitNodeParams> || std::is_same_v<T, hipGraphNodeParams>;
 template <class Argument>
 constexpr bool is_node_struct = std::is_pointer_v<Argument> && NodeStruct<std::remove_pointer_t<Argument>>;
 

@@ -251,7 +251,8 @@ std::vector<Held> ModelPlatform::held() {
           {"user objects", live.user_objects},
           {"memory pools", live.pools},
           {"reservations", instance_.runtime().virtual_memory().ranges().size()},
-          {"physical memories", instance_.runtime().virtual_memory().memories()}};
+          {"physical memories", instance_.runtime().virtual_memory().memories()},
+          {"semaphores", instance_.semaphores()}};
 }
 
 std::string ModelPlatform::leaks() {
@@ -269,6 +270,7 @@ std::string ModelPlatform::leaks() {
   note(live.pools, "memory pools");
   note(instance_.runtime().virtual_memory().ranges().size(), "reservations");
   note(instance_.runtime().virtual_memory().memories(), "physical memories");
+  note(instance_.semaphores(), "semaphores");
   return text;
 }
 

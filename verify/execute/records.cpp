@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "hip/batch_nodes.h"
-#include "hip/semaphore_nodes.h"
 
 namespace verify {
 
@@ -203,8 +202,6 @@ const char* missing_function(const hip::Api& api, const NodeParams& params) {
     MISSING(hipGraphAddMemFreeNode);
   } else if (std::holds_alternative<BatchParams>(params)) {
     return hip::missing_batch_function(api);
-  } else if (semaphores_in(params) != nullptr) {
-    return hip::missing_semaphore_function(api);
   }
 #undef MISSING
   return nullptr;

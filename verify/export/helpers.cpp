@@ -196,21 +196,22 @@ hipCtx_t context() {
   return current;
 }
 )",
-    R"(// The external semaphore of that number, which begins with the value 100. The process keeps it.
-hipExternalSemaphore_t semaphore(int number) {
-  static std::map<int, hipExternalSemaphore_t> imported;
-  hipExternalSemaphore_t& one = imported[number];
-  if (one != nullptr) return one;
-  hipExternalSemaphoreHandleDesc handle{};
-  handle.type = hipExternalSemaphoreHandleTypeTimelineSemaphoreFd;
-  handle.handle.fd = eventfd(0, 0);
-  MUST(hipImportExternalSemaphore(&one, &handle));
-  hipExternalSemaphoreSignalParams start{};
-  start.params.fence.value = 100;
-  MUST(hipSignalExternalSemaphoresAsync(&one, &start, 1, nullptr));
-  MUST(hipStreamSynchronize(nullptr));
-  return one;
-}
+    R"(// The external semaphores: imported before main(), with the value 100. The process keeps them.
+struct Semaphores {
+  hipExternalSemaphore_t all[8];
+  Semaphores() {
+    for (hipExternalSemaphore_t& one : all) {
+      hipExternalSemaphoreHandleDesc handle{};
+      handle.type = hipExternalSemaphoreHandleTypeTimelineSemaphoreFd;
+      handle.handle.fd = eventfd(0, 0);
+      MUST(hipImportExternalSemaphore(&one, &handle));
+      hipExternalSemaphoreSignalParams start{};
+      start.params.fence.value = 100;
+      MUST(hipSignalExternalSemaphoresAsync(&one, &start, 1, nullptr));
+    }
+    MUST(hipDeviceSynchronize());
+  }
+} semaphores;
 )",
     R"(// The statements with attributes of the file that hipGraphDebugDotPrint writes: names, and attributes.
 std::map<std::string, std::string> dot_statements(hipGraph_t graph, unsigned flags) {

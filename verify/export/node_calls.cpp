@@ -202,12 +202,11 @@ struct CallsOf {
  private:
   [[nodiscard]] NodeCalls semaphores(const SemaphoreParams& p, const char* what) const {
     text.need(HelperFunction::kSemaphore);
-    text.need_header("map");
     text.need_header("sys/eventfd.h");
     const std::string name = fmt::format("x{}", text.number(LocalKind::kNode));
     std::string handles;
     for (const SemaphoreValue& each : p.list)
-      handles += fmt::format("{}semaphore({})", handles.empty() ? "" : ", ", each.semaphore);
+      handles += fmt::format("{}semaphores.all[{}]", handles.empty() ? "" : ", ", each.semaphore);
     std::vector<std::string> lines = {
         fmt::format("hipExternalSemaphore_t {}_list[] = {{{}}};", name, handles),
         fmt::format("hipExternalSemaphore{}Params {}_values[{}]{{}};", what, name, p.list.size())};

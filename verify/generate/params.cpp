@@ -453,7 +453,10 @@ std::optional<NodeParams> ParamsGenerator::vary(const NodeParams& params) {
     const bool signals = std::holds_alternative<SemaphoreSignalParams>(params);
     SemaphoreParams& list = signals ? static_cast<SemaphoreParams&>(std::get<SemaphoreSignalParams>(changed))
                                     : std::get<SemaphoreWaitParams>(changed);
-    for (SemaphoreValue& each : list.list) each.value = semaphore_value(signals);
+    const Id shift = choices_.percent(50) ? choices_.below(kMaxSemaphores) : 0;
+    for (SemaphoreValue& each : list.list) {
+      each = {(each.semaphore + shift) % kMaxSemaphores, semaphore_value(signals)};
+    }
     return changed;
   }
   if (is_event_node(params)) {

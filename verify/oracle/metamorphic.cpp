@@ -167,6 +167,7 @@ std::optional<Program> without_redundant_edges(const Program& program) {
 }
 
 std::optional<Program> with_nodes_in_a_chain(const Program& program) {
+  if (has_update(program)) return std::nullopt;  // the edges decide its answer
   Program chained = without_blocks(program);
   std::set<std::pair<Id, Id>> removed;  // graphs and nodes: a removed node would take the chain with it
   for (const Step& step : chained.steps) {

@@ -17,7 +17,8 @@ namespace verify {
 // The same program without the edges that other edges imply; no value when there is no such edge.
 [[nodiscard]] std::optional<Program> without_redundant_edges(const Program& program);
 // The same program with each node behind the node that was added to its graph before it. No value when that changes
-// nothing, or when an edge that is added later would close a cycle.
+// nothing, when the program would be invalid (an edge that is added later closes a cycle or is there already), and for
+// programs with updates.
 [[nodiscard]] std::optional<Program> with_nodes_in_a_chain(const Program& program);
 // The same program with setters of the single nodes in the place of every patch; no value when
 // there is no such patch.

@@ -46,8 +46,9 @@ struct Growth {
 
 // The counts that are larger in `many` than in the earlier `few`. Counts that grow as much again in the later
 // `few_again` are left out: a pool may grow now and then, whatever runs. Growth of the process is left out, too, where
-// it is no more than the noise of each round, and so is a count that one of the three lacks: a run in which a graph's
-// definition is recorded again counts handles alone, and a move that returns to the old addresses lets no patch record.
+// it is no more than the noise of each round, and so is a count that one of the three lacks: a run that records a
+// graph's definition again counts handles alone, and whether it does may depend on the number of cycles (after an even
+// number of moves a buffer may be back at its old address).
 [[nodiscard]] std::vector<Growth> grown(std::span<const Held> few, std::span<const Held> many,
                                         std::span<const Held> few_again, const Rounds& rounds = kRoundsOfCommands);
 [[nodiscard]] std::string described(std::span<const Growth> growths);

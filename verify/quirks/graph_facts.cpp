@@ -36,6 +36,13 @@ std::int64_t of_state(const State& state, const GraphState& graph) {
 std::int64_t disabled_nodes_of(const GraphState& graph) {
   return std::ranges::count_if(graph.nodes, [](const NodeState& node) { return !node.enabled; });
 }
+std::int64_t disabled_work_of(const GraphState& graph) {
+  return std::ranges::count_if(graph.nodes, [](const NodeState& node) {
+    const bool work =
+        std::holds_alternative<KernelParams>(node.params) || std::holds_alternative<CopyParams>(node.params);
+    return !node.enabled && work;
+  });
+}
 constexpr Fact kFacts[] = {
     {Attribute::k_nodes, of_graph<nodes_of>},
     {Attribute::k_roots, of_graph<roots_of>},
@@ -51,6 +58,7 @@ constexpr Fact kFacts[] = {
     {Attribute::k_freed_by_program, of_state<freed_by_program_in>},
     {Attribute::k_nodes_off_first_device, of_graph<nodes_off_first_device_in>},
     {Attribute::k_disabled_nodes, of_graph<disabled_nodes_of>},
+    {Attribute::k_disabled_work, of_graph<disabled_work_of>},
 };
 constexpr auto kWalks = [] {
   std::array<Attribute, std::size(kFacts)> all{};

@@ -209,6 +209,10 @@ class Steps {
       observation.unsupported = fmt::format("{} devices", run_.context.devices);
       return;
     }
+    if (const char* missing = run_.records.import_semaphores(program_)) {
+      observation.unsupported = missing;
+      return;
+    }
     if (const hip::Status loaded = run_.records.load_code_objects(program_); !loaded) {
       observation.harness_error = loaded.error().message;
       return;

@@ -27,7 +27,7 @@ hip::RecordedNode NodeRecords::make(const NodeParams& params) {
       .host = [this](const HostParams& host) { return host_call(host); },
       .child = [this](const ChildParams& child) { return nested(child); },
       .event = [this](Id event) { return run_.events.contains(event) ? run_.events.at(event) : nullptr; },
-      .semaphore = [this](Id id) { return semaphore(id); },
+      .semaphore = [this](Id id) { return run_.semaphores.at(id); },
       .device = [this](Id buffer) { return run_.memory.device(buffer); },
       .symbol = [this](Id buffer) { return run_.memory.symbol(buffer); }};
   return make_record(params, context);
@@ -61,11 +61,23 @@ hipModule_t NodeRecords::module(Id id) const {
   return found == modules_.end() ? nullptr : found->second;
 }
 
-// Null where the import fails: HIP refuses a node of it. The calls are the harness's own, so no failure is injected.
-hipExternalSemaphore_t NodeRecords::semaphore(Id id) {
-  if (const auto found = run_.semaphores.find(id); found != run_.semaphores.end()) return found->second;
-  const hip::Result<hipExternalSemaphore_t> made = hip::import_semaphore(run_.platform.api(), kSemaphoreStart);
-  return made ? run_.semaphores.emplace(id, made.value()).first->second : nullptr;
+const char* NodeRecords::import_semaphores(const Program& program) {
+  const hip::Api& api = run_.platform.api();
+  for (const Step& step : program.steps) {
+    const auto* add = std::get_if<AddNode>(&step.command);
+    const auto* set = std::get_if<SetNode>(&step.command);
+    const NodeParams* params = add != nullptr ? &add->params : set != nullptr ? &set->params : nullptr;
+    const SemaphoreParams* semaphores = params == nullptr ? nullptr : semaphores_in(*params);
+    if (semaphores == nullptr) continue;
+    if (const char* missing = hip::missing_semaphore_function(api)) return missing;
+    for (const SemaphoreValue& each : semaphores->list) {
+      if (run_.semaphores.contains(each.semaphore)) continue;
+      const hip::Result<hipExternalSemaphore_t> made = hip::import_semaphore(api, kSemaphoreStart);
+      if (!made) return "hipImportExternalSemaphore";
+      run_.semaphores[each.semaphore] = made.value();
+    }
+  }
+  return nullptr;
 }
 
 // Null where the module is not there: HIP refuses a kernel without a function.

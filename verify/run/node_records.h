@@ -39,6 +39,10 @@ class NodeRecords {
   // Null: the module is not there.
   [[nodiscard]] hipModule_t module(Id id) const;
 
+  // Imports the semaphores that a program names, before its first step: this waits for the null stream, and no capture
+  // may see it. Returns the function that the runtime lacks or refuses, or null.
+  [[nodiscard]] const char* import_semaphores(const Program& program);
+
   // Leaves the node's dependencies empty.
   [[nodiscard]] hip::RecordedNode make(const NodeParams& params);
   // How often the host function of a record has run.
@@ -52,7 +56,6 @@ class NodeRecords {
     std::uint64_t runs = 0;
   };
   hipFunction_t function(const KernelParams& kernel);
-  [[nodiscard]] hipExternalSemaphore_t semaphore(Id id);
   [[nodiscard]] hipFunction_t symbol_of(const KernelSpec& spec);
   [[nodiscard]] hipFunction_t function_of_module(const std::string& name, Id module) const;
   [[nodiscard]] hipHostNodeParams host_call(const HostParams& params);

@@ -107,7 +107,7 @@ struct Run {
   std::map<Id, hipStream_t> streams;
   std::map<Id, Id> stream_devices;
   std::map<Id, hipEvent_t> events;
-  std::map<Id, hipExternalSemaphore_t> semaphores;  // imported when a node first names them
+  std::map<Id, hipExternalSemaphore_t> semaphores;  // imported before the first step
   std::set<std::pair<Id, Id>> peers;                // device and peer: access that is to be disabled again
 
   GraphMemory graph_memory;

@@ -91,6 +91,17 @@ bool describe_events(EventEmitter& out, const Patch& c) {
   });
 }
 
+// Whether an update puts a captured kernel without arguments in the place of one with arguments.
+static bool loses_arguments(const GraphState& from, const GraphState& to) {
+  for (std::size_t i = 0; i < std::min(from.nodes.size(), to.nodes.size()); ++i) {
+    const auto* before = std::get_if<KernelParams>(&from.nodes[i].params);
+    const auto* after = std::get_if<KernelParams>(&to.nodes[i].params);
+    if (before == nullptr || after == nullptr || !to.nodes[i].captured) continue;
+    if (before->kernel->argument_bytes > 0 && after->kernel->argument_bytes == 0) return true;
+  }
+  return false;
+}
+
 bool describe_events(EventEmitter& out, const Update& c) {
   const ExecState* exec = out.state.exec(c.exec);
   const GraphState* graph = out.state.graph(c.graph);
@@ -99,6 +110,7 @@ bool describe_events(EventEmitter& out, const Update& c) {
   out.set(k_same_edge_counts, same_counts(exec->graph, *graph));
   out.set(k_edges_taken_differ, exec->graph.edges_taken != graph->edges_taken);
   if (graph->edited) out.set(k_edges_taken, exec->graph.edges_taken);
+  out.set(k_loses_arguments, loses_arguments(exec->graph, *graph));
   out.set(k_same_node_count, nodes_of(exec->graph) == nodes_of(*graph));
   out.set(k_captured_off_first_device, graph->device != 0);
   out.set(k_captured_off_first_device_differs, graph->device != exec->graph.device);

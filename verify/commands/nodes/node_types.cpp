@@ -61,8 +61,9 @@ constexpr std::array<NodeWord, std::variant_size_v<NodeParams> + 1> kNodeWords =
      "a value that the batch has written itself, and writes do not overlap. Setters keep the kinds of operations."},
     {"semsignal", true, true, "sem=0:150,3:200",
      "Signals external semaphores (`hipGraphAddExternalSemaphoresSignalNode`): semaphores 0 to 7, each with a value of "
-     "at least 100, which is the value that they begin with. Setters keep the number of semaphores. HIP cannot "
-     "read a semaphore, so `inspect` alone sees its values. Only the model has them: AMD imports none on Linux."},
+     "at least 100, which is the value that they begin with. Setters keep the number of semaphores. Only the model has "
+     "them: AMD imports none on Linux. `inspect` compares the values that nodes hold. No call of HIP reads a "
+     "semaphore, so what a launch did to it is not compared."},
     {"semwait", true, true, "sem=0:100", "Waits until each semaphore has its value, which is at most 100."},
 }};
 
