@@ -68,7 +68,7 @@ TEST(Property, A2EveryPointerIntoAMovedBufferIsPatchedWhereverItStands) {
   expect_holds(PropertyId::kA2, 200);
 }
 TEST(Property, A3APatchMapsAllBuffersAtOnce) {
-  expect_holds(PropertyId::kA3, 50);
+  expect_holds(PropertyId::kA3, 40);
 }
 TEST(Property, A4ArgumentsOfAnySizeAndAlignmentPackAtTheOffsetsThatTheKernelStates) {
   expect_holds(PropertyId::kA4, 100);

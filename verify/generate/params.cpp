@@ -81,7 +81,7 @@ Swarm draw_swarm(Choices& choices) {
   swarm.mapped_memory = draw < 88 && draw >= 79;
   // Only programs with other forms of nodes have batches, so that the other programs of a seed stay as they are.
   swarm.batches = swarm.forms && !swarm.devices && choices.percent(40);
-  swarm.semaphores = swarm.batches && choices.percent(30);
+  swarm.semaphores = swarm.batches && choices.percent(60);
   return swarm;
 }
 
