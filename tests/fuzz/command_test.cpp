@@ -235,12 +235,12 @@ TEST_F(Campaign, AGuideNeedsASharedCorpus) {
 // meet the patcher's faults as early as other programs do.
 TEST_F(Campaign, FindingsWithASharedCorpusAreFilesThatReplay) {
   ASSERT_EQ(
-      hgcheck({"campaign", "--programs", "400", "--seed", "1", "--jobs", "1", "--shared-corpus", folder / "shared"})
+      hgcheck({"campaign", "--programs", "400", "--seed", "2", "--jobs", "1", "--shared-corpus", folder / "shared"})
           .status,
       0);
   const std::string subject = std::string("model:lib=") + HGCHECK_PATCHER;
   const Outcome outcome =
-      hgcheck({"campaign", "--subject", subject, "--programs", "300", "--seed", "1", "--jobs", "1", "--shared-corpus",
+      hgcheck({"campaign", "--subject", subject, "--programs", "300", "--seed", "2", "--jobs", "1", "--shared-corpus",
                folder / "shared", "--report", folder / "report", "--json", folder / "r.json"});
   ASSERT_EQ(outcome.status, 1) << outcome.output;
   const nlohmann::json findings = load_json(folder / "r.json").at("findings");
