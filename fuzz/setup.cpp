@@ -93,6 +93,8 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t seed
   options.size = size;
   options.system_devices = subject_->system_devices();
   options.environments = environments_;
+  // Memory is remapped where each buffer has an allocation of its own.
+  if (subject_->name().strategy == verify::StrategyKind::kRemap) options.placement = verify::Placement::kNative;
   // A fault of a system shows only in scenarios of that system.
   if (const Fault* fault = find_fault(options_.fault); fault != nullptr && fault->scenarios) {
     options.systems_every = 1;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "fuzz/files.h"
-#include "fuzz/worker.h"
 
 namespace fuzz {
 
@@ -67,7 +66,7 @@ std::size_t SharedCorpus::best_way() const {
 }
 
 SharedCorpus::Draw SharedCorpus::draw(std::uint64_t index) {
-  drawn_ns_ = steady_ns();
+  drawn_ns_ = clock_();
   if (guide_.empty()) return {is_mutant(index), size_};
   const std::uint64_t turn = index % kEachOnce;
   way_ = turn < kWays ? turn : best_way();
@@ -80,7 +79,7 @@ bool SharedCorpus::offer(const verify::Program& program, const Signature& noted)
   const std::size_t fresh = met_.add(program, signature);
   Yield& yield = yields_[way_];
   yield.fresh = yield.fresh * kFade + static_cast<double>(fresh);
-  yield.seconds = yield.seconds * kFade + seconds_since(drawn_ns_);
+  yield.seconds = yield.seconds * kFade + static_cast<double>(clock_() - drawn_ns_) / 1e9;
   if (fresh == 0 || !verify::code_objects_of(program).empty()) return false;
   has_entries_ = true;
   met_by_entries_.add(program, signature);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "fuzz/corpus.h"
+#include "fuzz/worker.h"
 
 namespace fuzz {
 
@@ -33,10 +34,11 @@ class SharedCorpus {
     std::uint32_t size = 0;
   };
 
+  using Clock = std::uint64_t (*)();  // nanoseconds
   // The folder exists. `guide`: the release whose signatures guide, or empty; without a guide programs have `size`
-  // commands.
-  SharedCorpus(std::string folder, std::string guide, std::uint32_t size)
-      : folder_(std::move(folder)), guide_(std::move(guide)), size_(size) {}
+  // commands. `clock`: by which programs take time.
+  SharedCorpus(std::string folder, std::string guide, std::uint32_t size, Clock clock = steady_ns)
+      : folder_(std::move(folder)), guide_(std::move(guide)), size_(size), clock_(clock) {}
 
   // How the next program is drawn. Guided: in the way that has met most that is new in a second of late, and in each of
   // the others now and then. Else the index decides.
@@ -63,6 +65,7 @@ class SharedCorpus {
 
   const std::string folder_, guide_;
   const std::uint32_t size_;
+  const Clock clock_;
   std::uint64_t read_ns_ = 0;          // 0: never
   std::set<std::string> known_;        // names of the files that were read or written
   std::vector<std::string> problems_;  // of writing

@@ -27,6 +27,16 @@ template <auto Function, class... Arguments>
 [[nodiscard]] Status call(const Api& api, Arguments&&... arguments) {
   return called((api.*Function)(std::forward<Arguments>(arguments)...), kFunctionName<Function>);
 }
+// The name of the first of these functions that the table lacks, or null.
+template <auto... Functions>
+[[nodiscard]] const char* first_missing(const Api& api) {
+  const char* missing = nullptr;
+  const auto look = [&](bool there, const char* name) {
+    if (!there && missing == nullptr) missing = name;
+  };
+  (look(api.*Functions != nullptr, kFunctionName<Functions>), ...);
+  return missing;
+}
 [[nodiscard]] Error call_error(hipError_t status, const char* function);
 // Success if both are; otherwise the first error, with the message of the other error, if any, appended.
 [[nodiscard]] Status both(Status first, const Status& second);

@@ -27,17 +27,6 @@ hipMemLocation location_of(int device) {
   return location;
 }
 
-// The name of the first of these functions that the table lacks, or null.
-template <auto... Functions>
-const char* first_missing(const Api& api) {
-  const char* missing = nullptr;
-  const auto look = [&](bool there, const char* name) {
-    if (!there && missing == nullptr) missing = name;
-  };
-  (look(api.*Functions != nullptr, kFunctionName<Functions>), ...);
-  return missing;
-}
-
 }  // namespace
 
 // Each wait says of which launch, how things stand then, and what to do.

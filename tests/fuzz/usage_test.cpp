@@ -33,7 +33,7 @@ TEST_F(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
       {{"campaign", "--shard", "half"}, "1/4"},
       {{"campaign", "--subject", "nothing:patch"}, "hgcheck subjects"},
       {{"campaign", "--subject", "model:guess"},
-       "patch, rebuild, update, stabilise, careful, command-buffer and lib=PATH"},
+       "patch, rebuild, update, stabilise, remap, careful, command-buffer and lib=PATH"},
       {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "cannot load the HIP runtime"},
       {{"campaign", "--baseline", "nothing"}, "--baseline"},
       {{"campaign", "--environment", "A"}, "expected a variable like"},

@@ -95,9 +95,9 @@ inline void no_generated_program_can_tell_from_recording_again(StrategyKind stra
   }
 }
 
-inline constexpr StrategyKind kStrategies[] = {StrategyKind::kPatch,   StrategyKind::kUpdate,
-                                               StrategyKind::kRebuild, StrategyKind::kStabilise,
-                                               StrategyKind::kCareful, StrategyKind::kCommandBuffer};
+inline constexpr StrategyKind kStrategies[] = {
+    StrategyKind::kPatch,   StrategyKind::kUpdate,        StrategyKind::kRebuild, StrategyKind::kStabilise,
+    StrategyKind::kCareful, StrategyKind::kCommandBuffer, StrategyKind::kRemap};
 
 // The strategies of a graph's user.
 inline constexpr StrategyKind kUsersStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate,

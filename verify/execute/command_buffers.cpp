@@ -5,6 +5,7 @@
 #include "hip/command_buffer.h"
 #include "verify/execute/captured_launch.h"
 #include "verify/execute/careful.h"
+#include "verify/execute/own_graphs.h"
 #include "verify/execute/quirk_context.h"
 #include "verify/execute/rebuild.h"
 
@@ -26,14 +27,13 @@ class BufferedExec final : public ExecPatcher {
     const hip::Result<hip::CommandStep> done = buffer_.step(exec_.addresses, stream);
     return done ? hip::Status() : done.error();
   }
-  void set() { other_commands_ = true; }
 
   // Never called: the program's patches change addresses, which the buffer sees at its next step.
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "a command buffer patches when it is launched"};
   }
-  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { set(); }
-  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { set(); }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { other_commands_ = true; }
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { other_commands_ = true; }
 
  private:
   static hip::CommandBufferOptions options_of(StrategyContext& context, const ExecObject& exec) {
@@ -57,17 +57,6 @@ class BufferedExec final : public ExecPatcher {
   std::set<hip::NodeIndex> disabled_;  // the disabled nodes of the recording in the buffer
 };
 
-// Recording the program's own executable graph again would destroy its command buffer. The buffer is kept and gets the
-// new commands.
-template <class Change>
-auto keeping_buffer(ExecObject& exec, const Change& change) {
-  std::unique_ptr<ExecPatcher> buffer = std::move(exec.stable);
-  auto result = change();
-  if (buffer != nullptr) static_cast<BufferedExec&>(*buffer).set();
-  exec.stable = std::move(buffer);
-  return result;
-}
-
 class CommandBufferStrategy final : public StrategyForExecs {
  public:
   using StrategyForExecs::patch;
@@ -84,11 +73,11 @@ class CommandBufferStrategy final : public StrategyForExecs {
   hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
                   const hip::RecordedNode& node) override {
     if (!buffered(exec.recording)) return careful().set(context, exec, index, node);
-    return keeping_buffer(exec, [&] { return careful().set(context, exec, index, node); });
+    return keeping_stable(exec, [&] { return careful().set(context, exec, index, node); });
   }
   UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
     if (!buffered(exec.recording)) return careful().update(context, exec, graph);
-    return keeping_buffer(exec, [&] { return careful().update(context, exec, graph); });
+    return keeping_stable(exec, [&] { return careful().update(context, exec, graph); });
   }
   hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
                           std::string* said) override {
@@ -98,10 +87,10 @@ class CommandBufferStrategy final : public StrategyForExecs {
   }
   hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
     if (!buffered(exec.recording)) return careful().record_again(context, exec);
-    return keeping_buffer(exec, [&] { return careful().record_again(context, exec); });
+    return keeping_stable(exec, [&] { return careful().record_again(context, exec); });
   }
   hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on) override {
-    return keeping_buffer(exec, [&] { return careful().enable(context, exec, index, on); });
+    return keeping_stable(exec, [&] { return careful().enable(context, exec, index, on); });
   }
   hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
     if (!buffered(exec.recording)) return careful().launch(context, exec, stream);

@@ -19,6 +19,8 @@
 
 namespace verify {
 
+class MappedAllocations;
+
 // The instances in the recording that a program's node stands for (several for a fan).
 struct NodePlace {
   Id id = 0;
@@ -72,6 +74,12 @@ struct ExecObject {
   std::set<hip::NodeIndex> removed;
 };
 
+// The recording of an executable graph of the program, recorded and instantiated once more.
+struct OwnGraph {
+  hip::RecordedGraph recorded;
+  hipGraphExec_t exec = nullptr;
+};
+
 // The executor's functions, addresses and notes that strategies work with.
 struct StrategyContext {
   const hip::Api& api;  // the interposer's table
@@ -91,12 +99,15 @@ struct StrategyContext {
   std::vector<std::unique_ptr<ExecPatcher>> leftovers{};
   // Executable graphs that were made for one launch each, with their graphs. They may still run, and are destroyed when
   // the program has waited for all devices and no stream captures (destroy_launched).
-  std::vector<std::pair<hipGraphExec_t, hipGraph_t>> launched_once{};
+  std::vector<OwnGraph> launched_once{};
   bool error_reported = false;                    // this command had an error that did not make it fail
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id
   std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them
   std::array<std::uint64_t, 5> steps{};           // of a library's command buffers, by hgcommands_way
+  // Where the program's buffers of device memory are, if they are mapped; null: they are not.
+  MappedAllocations* mapped = nullptr;
+  std::uint64_t most_buffer_bytes = 0;  // of a buffer of device memory that the program declares
 };
 
 // Notes in the context that the runtime lacks a function that the program needs, and returns the error for it.

@@ -92,11 +92,13 @@ BufferMemory::BufferMemory(Platform& platform, const Program& program, Placement
   addresses_.resize(places_.size(), 0);
   frozen_.resize(places_.size(), 0);
   devices_ = devices_needed(program);
+  if (options.mapped && options.placement == Placement::kNative) mapped_.emplace(platform, devices_);
   std::uint64_t moved = 0;
   for (const Step& step : program.steps) {
     if (const auto* buffer = std::get_if<DeclareBuffer>(&step.command)) {
-      if (!buffer->symbol && !buffer->variable)
-        arena_bytes_[{buffer->memory, buffer->device}] += BestFit::rounded(buffer->bytes) * kArenaFactor;
+      if (buffer->symbol || buffer->variable) continue;
+      arena_bytes_[{buffer->memory, buffer->device}] += BestFit::rounded(buffer->bytes) * kArenaFactor;
+      if (buffer->memory == MemoryKind::kDevice) most_device_bytes_ = std::max(most_device_bytes_, buffer->bytes);
     } else if (const auto* move = std::get_if<MoveBuffers>(&step.command)) {
       moved += move->moves.size() * step.repeat;
     }
@@ -153,6 +155,11 @@ hip::DeviceAddress BufferMemory::note_in_script(void* allocated, hip::DeviceAddr
 
 hip::Result<hip::DeviceAddress> BufferMemory::runtime_allocate(std::uint64_t bytes, Kind kind) {
   const hip::DeviceAddress scripted = place_as_scripted();
+  if (is_mapped(kind)) {
+    const hip::Result<void*> mapped = mapped_->allocate(bytes, kind.device);
+    if (!mapped) return mapped.error();
+    return note_in_script(mapped.value(), scripted);
+  }
   void* allocated = nullptr;
   const hip::Status status = on_device(platform_.api(), kind.device, [&]() -> hip::Status {
     const hipError_t code = allocate_of_kind(bytes, kind.memory, &allocated);
@@ -171,6 +178,7 @@ hip::Result<hip::DeviceAddress> BufferMemory::kept_or_new(std::uint64_t bytes, K
 }
 
 hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind memory) {
+  if (is_mapped({memory, 0})) return mapped_->free(pointer(address));
   switch (memory) {
     case MemoryKind::kDevice:
       return status_of(platform_.api().hipFree(pointer(address)), "hipFree");
@@ -192,7 +200,7 @@ hip::Status BufferMemory::runtime_free(hip::DeviceAddress address, MemoryKind me
 
 hip::Result<hip::DeviceAddress> BufferMemory::place(std::uint64_t bytes, Kind kind) {
   if (options_.placement == Placement::kNative) {
-    return freed_some_ ? runtime_allocate(bytes, kind) : kept_or_new(bytes, kind);
+    return freed_some_ || is_mapped(kind) ? runtime_allocate(bytes, kind) : kept_or_new(bytes, kind);
   }
   auto arena = arenas_.find(kind);
   if (arena == arenas_.end()) {
@@ -381,7 +389,7 @@ hip::Status BufferMemory::release_everything() {
   hip::Status first;
   KeptMemory* const kept = platform_.kept_memory();
   const auto release = [&](hip::DeviceAddress address, std::uint64_t bytes, Kind kind) {
-    if (kept != nullptr) {
+    if (kept != nullptr && !is_mapped(kind)) {
       kept->give(kind, bytes, address);
     } else if (hip::Status status = runtime_free(address, kind.memory); first && !status) {
       first = std::move(status);

@@ -5,6 +5,10 @@
 // contents. The address of every runtime allocation is noted in a script; a second platform that is given the script
 // gets the same layout, so both sides of a comparison see the same bits. Moves and contents belong to the harness: they
 // use the plain table and are no part of the test. They wait first for all work of the devices.
+//
+// With `mapped`, each buffer of device memory of a program with native placement has physical memory of its own
+// (verify/execute/mapped_allocations.h). In an arena buffers share one allocation, and releases refuse to map a part of
+// memory.
 #pragma once
 
 #include <functional>
@@ -15,6 +19,7 @@
 
 #include "hip/relocation.h"
 #include "hip/result/result.h"
+#include "verify/execute/mapped_allocations.h"
 #include "verify/execute/platform.h"
 #include "verify/execute/runner.h"
 #include "verify/program/program.h"
@@ -40,6 +45,7 @@ struct PlacementOptions {
   Placement placement = Placement::kArena;
   // Every move goes to an address that was never used, whatever the program asks for.
   bool fresh_addresses = false;
+  bool mapped = false;
 };
 
 class BufferMemory {
@@ -82,6 +88,10 @@ class BufferMemory {
   [[nodiscard]] const void* symbol(Id buffer) const { return places_[buffer].symbol; }
   // Notes memory that is not owned here, but read and named at `address`: of a graph or a stream, or a view.
   void show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address, Id device = 0);
+  // Null: the buffers are not mapped.
+  [[nodiscard]] MappedAllocations* mapped() { return mapped_ ? &*mapped_ : nullptr; }
+  // The largest size in bytes of a buffer of device memory that the program declares.
+  [[nodiscard]] std::uint64_t most_device_bytes() const { return most_device_bytes_; }
   // Calls `reserve`, which reserves a range of addresses, and notes the range in the script like an allocation.
   hip::Result<hip::DeviceAddress> place_range(const std::function<hip::Status(void** range)>& reserve);
 
@@ -108,6 +118,7 @@ class BufferMemory {
   hip::Result<hip::DeviceAddress> kept_or_new(std::uint64_t bytes, Kind kind);
   hip::Status runtime_free(hip::DeviceAddress address, MemoryKind memory);
   hip::Result<hip::DeviceAddress> place(std::uint64_t bytes, Kind kind);
+  [[nodiscard]] bool is_mapped(Kind kind) const { return mapped_ && kind.memory == MemoryKind::kDevice; }
   [[nodiscard]] hip::DeviceAddress place_as_scripted();
   [[nodiscard]] hip::DeviceAddress take_scripted();
   hip::DeviceAddress note_in_script(void* allocated, hip::DeviceAddress scripted);
@@ -131,6 +142,8 @@ class BufferMemory {
   Id devices_ = 1;
   std::map<Kind, std::uint64_t> arena_bytes_;
   std::map<Kind, Arena> arenas_;
+  std::optional<MappedAllocations> mapped_;
+  std::uint64_t most_device_bytes_ = 0;
   std::vector<Place> places_;
   hip::AddressTable addresses_, frozen_;
   std::map<hip::DeviceAddress, hip::DeviceAddress>

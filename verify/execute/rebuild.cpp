@@ -258,12 +258,4 @@ hip::Status destroy(StrategyContext& context, GraphObject& graph) {
   return hip::called(context.api.hipGraphDestroy(graph.handles.graph), "hipGraphDestroy");
 }
 
-void destroy_launched(StrategyContext& context) {
-  const hip::Api& api = context.interposer.inner();
-  for (const auto& [exec, graph] : std::exchange(context.launched_once, {})) {
-    if (exec != nullptr) static_cast<void>(api.hipGraphExecDestroy(exec));
-    static_cast<void>(api.hipGraphDestroy(graph));
-  }
-}
-
 }  // namespace verify

@@ -49,9 +49,5 @@ struct Shaped {
 [[nodiscard]] hip::Status rebuild(StrategyContext& context, GraphObject& graph, const hip::Recording& recording);
 [[nodiscard]] hip::Status destroy(StrategyContext& context, ExecObject& exec);
 [[nodiscard]] hip::Status destroy(StrategyContext& context, GraphObject& graph);
-// Destroys what the context holds in `launched_once`. No device may be running it, unless
-// it has faulted, and no stream may capture. Errors
-// are left to the check for leaks, which finds everything that is still held when the program ends.
-void destroy_launched(StrategyContext& context);
 
 }  // namespace verify

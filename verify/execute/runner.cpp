@@ -14,6 +14,8 @@ std::string_view strategy_name(StrategyKind kind) {
       return "careful";
     case StrategyKind::kCommandBuffer:
       return "command-buffer";
+    case StrategyKind::kRemap:
+      return "remap";
     case StrategyKind::kUpdate:
       break;
   }
@@ -21,8 +23,7 @@ std::string_view strategy_name(StrategyKind kind) {
 }
 
 std::optional<StrategyKind> find_strategy(std::string_view name) {
-  for (const StrategyKind kind : {StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate,
-                                  StrategyKind::kStabilise, StrategyKind::kCareful, StrategyKind::kCommandBuffer}) {
+  for (const StrategyKind kind : kStrategyKinds) {
     if (name == strategy_name(kind)) return kind;
   }
   return {};

@@ -2,6 +2,7 @@
 // subject process.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,10 @@
 
 namespace verify {
 
+// In the order in which they are listed.
+inline constexpr std::array kStrategyKinds = {
+    StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate,       StrategyKind::kStabilise,
+    StrategyKind::kRemap, StrategyKind::kCareful, StrategyKind::kCommandBuffer};
 [[nodiscard]] std::string_view strategy_name(StrategyKind kind);
 [[nodiscard]] std::optional<StrategyKind> find_strategy(std::string_view name);
 

@@ -6,58 +6,19 @@
 
 #include "hip/address_stabilizer.h"
 #include "verify/execute/devices.h"
+#include "verify/execute/own_graphs.h"
 #include "verify/execute/quirk_context.h"
 #include "verify/execute/rebuild.h"
 
 namespace verify {
 namespace {
 
-void name_buffers(const hip::Recording& recording, std::vector<hip::BufferIndex>& named) {
-  for (const hip::RecordedNode& node : recording.nodes()) {
-    for (const hip::Relocation& relocation : node.relocations) named.push_back(relocation.buffer);
-    if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record)) {
-      named.insert(named.end(), opaque->buffers.begin(), opaque->buffers.end());
-    }
-    if (const auto* child = std::get_if<hip::ChildRecord>(&node.record)) name_buffers(*child->graph, named);
-  }
-}
-
 std::vector<hip::BufferIndex> stable_buffers(const StrategyContext& context, const hip::Recording& recording) {
-  std::vector<hip::BufferIndex> named;
-  name_buffers(recording, named);
-  std::ranges::sort(named);
-  named.erase(std::unique(named.begin(), named.end()), named.end());
+  std::vector<hip::BufferIndex> named = named_buffers(recording);
   // Only device memory that the program allocated gets a stable address. Memory that never moves needs none, and a
   // variable of device code is not an allocation.
   std::erase_if(named, [&](hip::BufferIndex buffer) { return context.memory[buffer] != hip::BufferMemory::kDevice; });
   return named;
-}
-
-// Launches a graph that is recorded for this launch alone, at the program's addresses: a launch into a capture, which
-// keeps the launched graph, or a launch on a device on which the stabiliser has no streams. The graph is kept in the
-// context, because releases of AMD's runtime run it instead of capturing it.
-hipError_t launch_once(StrategyContext& context, const ExecObject& exec, hipStream_t stream) {
-  // While a thread captures, no device may be synchronized.
-  if (!context.capturing && !context.launched_once.empty()) {
-    const hip::Status waited = synchronize_devices(context.api, context.devices);
-    if (!waited) return static_cast<hipError_t>(waited.error().code);
-    destroy_launched(context);
-  }
-  const hip::Result<hip::RecordedGraph> fresh = hip::record_graph(context.api, exec.recording, exec.addresses);
-  if (!fresh) return static_cast<hipError_t>(fresh.error().code);
-  const hipGraph_t graph = fresh.value().graph;
-  const hip::Result<hipGraphExec_t> instantiated = on_device(
-      context.api, hip::home_of(exec.recording), [&] { return instantiate(context, graph, exec.form, exec.flags); });
-  if (!instantiated) {
-    static_cast<void>(context.interposer.inner().hipGraphDestroy(graph));
-    return static_cast<hipError_t>(instantiated.error().code);
-  }
-  context.launched_once.emplace_back(instantiated.value(), graph);
-  for (const hip::NodeIndex index : exec.disabled) {
-    const hipError_t status = context.api.hipGraphNodeSetEnabled(instantiated.value(), fresh.value().nodes[index], 0);
-    if (status != hipSuccess) return status;
-  }
-  return context.api.hipGraphLaunch(instantiated.value(), stream);
 }
 
 // Launches an executable graph whose buffers have moved: the graph recorded at its stable addresses.
@@ -82,9 +43,9 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   }
 
   hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
-    const hip::Result<bool> other = elsewhere();
+    const hip::Result<bool> other = is_elsewhere(context_);
     if (!other) return static_cast<hipError_t>(other.error().code);
-    if (context_.capturing || other.value()) return launch_once(context_, exec_, stream);
+    if (context_.capturing || other.value()) return code_of(launch_once(context_, exec_, stream));
     if (std::exchange(forget_, false)) {
       if (const hip::Status released = stabilizer_.release(0); !released) return code_of(released);
     }
@@ -99,16 +60,6 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
     return done.ok() ? code_of(waited) : static_cast<hipError_t>(done.error().code);
   }
 
-  // Whether a device other than 0 is current. The stabiliser's streams belong to one device, so a launch on another
-  // device records a graph of its own.
-  [[nodiscard]] hip::Result<bool> elsewhere() const {
-    int device = 0;
-    if (context_.devices < 2) return false;
-    if (const hip::Status asked = hip::call<&hip::Api::hipGetDevice>(context_.api, &device); !asked) {
-      return asked.error();
-    }
-    return device != 0;
-  }
   // There is no patcher: this strategy records the graph again instead.
   hip::PatchResult patch(std::span<const hip::Move>) override {
     return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "stable addresses are never patched"};

@@ -16,6 +16,7 @@
 #include "verify/execute/command_buffers.h"
 #include "verify/execute/devices.h"
 #include "verify/execute/rebuild.h"
+#include "verify/execute/remap.h"
 #include "verify/execute/stabilise.h"
 
 namespace verify {
@@ -405,6 +406,8 @@ std::unique_ptr<Strategy> make_strategy(StrategyKind kind) {
       return std::make_unique<UpdateStrategy>();
     case StrategyKind::kStabilise:
       return make_stabilise_strategy();
+    case StrategyKind::kRemap:
+      return make_remap_strategy();
     case StrategyKind::kCareful:
       return make_careful_strategy();
     case StrategyKind::kCommandBuffer:

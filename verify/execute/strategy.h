@@ -7,6 +7,9 @@
 //   command-buffer  launches each executable graph as a hip::CommandBuffer that knows the release
 //   stabilise  records each graph once for buffers that never move (hip/address_stabilizer) and copies the program's
 //            buffers there before each launch and back after it
+//   remap    records each graph once for addresses under which the memory of the program's buffers is mapped before
+//   each
+//            launch (hip/remapped_buffers)
 //
 // Every operation either succeeds or reports an error and leaves its object as it was, so that it can be tried again.
 // A strategy keeps nothing about an operation in its members: while one thread is in a call of HIP, another thread may
@@ -72,6 +75,8 @@ class Strategy {
   virtual hip::Status record_again(StrategyContext& context, ExecObject& exec);
   // Switches a node on or off (hipGraphNodeSetEnabled) and returns the answer of hipGraphNodeGetEnabled.
   virtual hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on);
+  // Whether the program's buffers of device memory have to be mapped (verify/execute/placement.h).
+  [[nodiscard]] virtual bool maps_memory() const { return false; }
   // Called with the stream's device current.
   virtual hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream);
 };

@@ -18,7 +18,8 @@ class ProgramGenerator final : private BlocksDraft {
   ProgramGenerator(Choices& choices, const GeneratorOptions& options) : BlocksDraft(choices, options) {}
 
   Program run() {
-    program_.setting.placement = choices_.percent(30) ? Placement::kNative : Placement::kArena;
+    const Placement drawn = choices_.percent(30) ? Placement::kNative : Placement::kArena;
+    program_.setting.placement = options_.placement.value_or(drawn);
     if (swarm_.only_bad_calls) return bad_calls();
     const std::uint64_t buffers = choices_.between(2, 5);
     for (std::uint64_t i = 0; i < buffers; ++i) declare_buffer();

@@ -27,9 +27,10 @@ struct GeneratorOptions {
   // One in that many of a campaign's programs is a scenario of one of the systems (verify/generate/scenario.h), in
   // turn; 0: none.
   std::uint32_t systems_every = 16;
-  int system_devices = 1;          // that scenarios may name
-  Environments environments{};     // of a campaign's programs
-  std::optional<System> system{};  // scenarios of that one alone
+  int system_devices = 1;                // that scenarios may name
+  Environments environments{};           // of a campaign's programs
+  std::optional<System> system{};        // scenarios of that one alone
+  std::optional<Placement> placement{};  // of every program; none: drawn
   // Whether to avoid a command of a thread (0: in no block of threads) in a state; empty: avoid none. Asked only about
   // commands that are valid there.
   std::function<bool(const State&, const Command&, Id)> avoid{};

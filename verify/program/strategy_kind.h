@@ -6,6 +6,6 @@
 
 namespace verify {
 
-enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate, kStabilise, kCareful, kCommandBuffer };
+enum class StrategyKind : std::uint8_t { kPatch, kRebuild, kUpdate, kStabilise, kCareful, kCommandBuffer, kRemap };
 
 }  // namespace verify

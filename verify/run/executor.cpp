@@ -9,6 +9,7 @@
 
 #include "hip/errors.h"
 #include "verify/execute/heap_counter.h"
+#include "verify/execute/own_graphs.h"
 #include "verify/execute/rebuild.h"
 #include "verify/execute/resources.h"
 #include "verify/program/state_devices.h"
@@ -207,6 +208,11 @@ class Steps {
     Observation& observation = run_.observation;
     if (!run_.platform.need_devices(run_.context.devices)) {
       observation.unsupported = fmt::format("{} devices", run_.context.devices);
+      return;
+    }
+    MappedAllocations* const mapped = run_.memory.mapped();
+    if (const char* missing = mapped == nullptr ? nullptr : mapped->missing_function()) {
+      observation.unsupported = missing;
       return;
     }
     if (const char* missing = run_.records.import_semaphores(program_)) {

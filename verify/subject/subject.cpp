@@ -34,6 +34,14 @@ bool is_installed(std::string_view runtime) {
   return is_hardware(runtime) || runtime == "rocm-soft" || runtime.starts_with("rocm-soft@");
 }
 
+// The names of the strategies, `prefix` before each, those before `first` left out.
+std::string strategy_names(std::string_view prefix, std::size_t first = 0) {
+  std::string names;
+  for (std::size_t i = first; i < kStrategyKinds.size(); ++i)
+    names += fmt::format("{}{}{}", i == first ? "" : ", ", prefix, strategy_name(kStrategyKinds[i]));
+  return names;
+}
+
 hip::Result<std::vector<std::string>> command_of(const std::string& runtime) {
   if (!runtime.starts_with(kCommand)) return subject_command(runtime);
   return std::vector<std::string>{"/bin/sh", "-c", "exec " + runtime.substr(kCommand.size())};
@@ -71,11 +79,8 @@ hip::Result<SubjectName> parse_subject(std::string_view text) {
   }
   for (const std::string_view runtime : {"model:", "nvidia:", "rocm:", "rocm-soft:"}) {
     if (!name.runtime.starts_with(runtime)) continue;
-    return hip::Error{
-        hipErrorInvalidValue,
-        fmt::format(
-            "'{}' is not a strategy; there are patch, rebuild, update, stabilise, careful, command-buffer and lib=PATH",
-            name.runtime.substr(runtime.size()))};
+    return hip::Error{hipErrorInvalidValue, fmt::format("'{}' is not a strategy; there are {} and lib=PATH",
+                                                        name.runtime.substr(runtime.size()), strategy_names(""))};
   }
   return hip::Error{
       hipErrorInvalidValue,
@@ -158,28 +163,23 @@ std::vector<SubjectListing> list_subjects() {
       {"model:rebuild", "the host model, recorded again at every change (the default baseline)", ""},
       {"model:update", "the host model, through hipGraphExecUpdate", ""},
       {"model:stabilise", "the host model, with buffers copied to addresses that never move, and back", ""},
+      {"model:remap", "the host model, the memory of buffers mapped under addresses that never change", ""},
       {"model:careful", "the host model, patched but where a release of AMD's runtime is known to do that wrong", ""},
       {"model:command-buffer", "the host model, each executable graph launched as a hip::CommandBuffer", ""}};
+  const std::string also = fmt::format(" (also {})", strategy_names(":", 1));
   const auto list = [&](const std::string& runtime, const std::string& description) {
     const hip::Result<std::vector<std::string>> command = subject_command(runtime);
-    listings.push_back({runtime + ":patch",
-                        description + " (also :rebuild, :update, :stabilise, :careful, :command-buffer)",
-                        command ? std::string() : command.error().message});
+    listings.push_back({runtime + ":patch", description + also, command ? std::string() : command.error().message});
   };
   list("rocm", "AMD's runtime on a GPU of this machine");
   list("nvidia", "HIP over CUDA on the NVIDIA GPUs of this machine");
   for (const std::string_view release : hip::kAmdReleaseNames) {
     list(fmt::format("rocm-soft@{}", release), fmt::format("AMD's runtime {} on the software gfx942", release));
   }
-  listings.push_back({"lib=PATH:patch",
-                      "any HIP runtime library, loaded into the worker processes (also :rebuild, :update, :stabilise, "
-                      ":careful, :command-buffer)",
-                      ""});
+  listings.push_back({"lib=PATH:patch", "any HIP runtime library, loaded into the worker processes" + also, ""});
   listings.push_back(
       {"RUNTIME:lib=PATH", "somebody's own patcher on any of them (docs/check-your-own-patcher.md)", ""});
-  listings.push_back(
-      {"cmd=COMMAND:patch",
-       "a subject process, also over ssh or srun (also :rebuild, :update, :stabilise, :careful, :command-buffer)", ""});
+  listings.push_back({"cmd=COMMAND:patch", "a subject process, also over ssh or srun" + also, ""});
   return listings;
 }
 

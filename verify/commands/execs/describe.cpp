@@ -49,7 +49,7 @@ bool describe_events(EventEmitter& out, const Launch& c) {
   out.set(k_nodes_off_graph_device, nodes_off_device_in(out.state, exec->graph, home, home, stabilised));
   out.set(k_stream_off_graph_device, device != home);
   out.set(k_disabled_swapped, swaps_disabled(*exec));
-  const bool in_place = out.strategy != StrategyKind::kRebuild && out.strategy != StrategyKind::kStabilise;
+  const bool in_place = out.strategy != StrategyKind::kRebuild && out.strategy != StrategyKind::kRemap && !stabilised;
   if (in_place) out.set(k_set_while_disabled, std::ranges::count_if(exec->graph.nodes, set_while_disabled));
   if (!out.state.idle()) {
     out.set(k_meets_earlier_work, out.state.parts().streams.unordered_conflict(exec->graph.ranges(), {}));

@@ -6,7 +6,7 @@
 #include "hip/kernel_attributes.h"
 #include "verify/execute/enqueue.h"
 #include "verify/execute/inspector.h"
-#include "verify/execute/rebuild.h"
+#include "verify/execute/own_graphs.h"
 #include "verify/execute/records.h"
 #include "verify/run/run_command.h"
 

@@ -1,0 +1,105 @@
+#include "verify/execute/mapped_allocations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hip/errors.h"
+
+namespace verify {
+
+namespace {
+
+hipMemAllocationProp properties_of(Id device) {
+  hipMemAllocationProp properties{};
+  properties.type = hipMemAllocationTypePinned;
+  properties.location.type = hipMemLocationTypeDevice;
+  properties.location.id = static_cast<int>(device);
+  return properties;
+}
+
+void keep_first(hip::Status& first, hip::Status next) {
+  if (first) first = std::move(next);
+}
+
+}  // namespace
+
+const char* MappedAllocations::missing_function() const {
+  using hip::Api;
+  return hip::first_missing<&Api::hipMemGetAllocationGranularity, &Api::hipMemAddressReserve, &Api::hipMemAddressFree,
+                            &Api::hipMemCreate, &Api::hipMemRelease, &Api::hipMemMap, &Api::hipMemUnmap,
+                            &Api::hipMemSetAccess, &Api::hipMemGetAccess>(platform_.api());
+}
+
+hip::Result<std::uint64_t> MappedAllocations::granularity() {
+  if (granularity_ != 0) return granularity_;
+  std::uint64_t largest = 1;
+  for (Id device = 0; device < devices_; ++device) {
+    const hipMemAllocationProp properties = properties_of(device);
+    std::size_t bytes = 0;
+    hip::Status asked = hip::call<&hip::Api::hipMemGetAllocationGranularity>(platform_.api(), &bytes, &properties,
+                                                                             hipMemAllocationGranularityMinimum);
+    if (!asked) return asked.error();
+    largest = std::max<std::uint64_t>(largest, bytes);
+  }
+  return granularity_ = largest;
+}
+
+hip::Status MappedAllocations::map(void* range, const hip::PhysicalMemory& memory) const {
+  const hip::Api& api = platform_.api();
+  hip::Status status = hip::call<&hip::Api::hipMemMap>(api, range, memory.bytes, std::size_t{0}, memory.handle, 0ULL);
+  if (!status) return status;
+  std::vector<hipMemAccessDesc> access(devices_);
+  for (Id device = 0; device < devices_; ++device) {
+    access[device].location = properties_of(device).location;
+    access[device].flags = hipMemAccessFlagsProtReadWrite;
+  }
+  status = hip::call<&hip::Api::hipMemSetAccess>(api, range, memory.bytes, access.data(), access.size());
+  if (!status) static_cast<void>(hip::call<&hip::Api::hipMemUnmap>(api, range, memory.bytes));
+  return status;
+}
+
+hip::Result<void*> MappedAllocations::allocate(std::uint64_t bytes, Id device) {
+  const hip::Api& api = platform_.api();
+  const hip::Result<std::uint64_t> unit = granularity();
+  if (!unit) return unit.error();
+  hip::PhysicalMemory memory;
+  memory.bytes = (bytes + unit.value() - 1) / unit.value() * unit.value();
+  memory.number = ++numbers_;
+  const hipMemAllocationProp properties = properties_of(device);
+  void* range = nullptr;
+  hip::Status status =
+      hip::call<&hip::Api::hipMemAddressReserve>(api, &range, memory.bytes, std::size_t{0}, nullptr, 0ULL);
+  if (!status) return status.error();
+  status = hip::call<&hip::Api::hipMemCreate>(api, &memory.handle, memory.bytes, &properties, 0ULL);
+  if (status) {
+    status = map(range, memory);
+    if (!status) static_cast<void>(hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
+  }
+  if (!status) {
+    static_cast<void>(hip::call<&hip::Api::hipMemAddressFree>(api, range, memory.bytes));
+    return status.error();
+  }
+  allocations_[reinterpret_cast<hip::DeviceAddress>(range)] = memory;
+  return range;
+}
+
+hip::Status MappedAllocations::free(void* address) {
+  const hip::Api& api = platform_.api();
+  const auto found = allocations_.find(reinterpret_cast<hip::DeviceAddress>(address));
+  if (found == allocations_.end()) return hip::Error{hipErrorInvalidValue, "no mapped allocation begins there"};
+  const hip::PhysicalMemory memory = found->second;
+  allocations_.erase(found);
+  hip::Status first;
+  for (Holder* const holder : holders_) keep_first(first, holder->give_up(memory.number));
+  keep_first(first, hip::call<&hip::Api::hipMemUnmap>(api, address, memory.bytes));
+  keep_first(first, hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
+  keep_first(first, hip::call<&hip::Api::hipMemAddressFree>(api, address, memory.bytes));
+  return first;
+}
+
+const hip::PhysicalMemory* MappedAllocations::at(hip::DeviceAddress address) const {
+  const auto found = allocations_.find(address);
+  return found == allocations_.end() ? nullptr : &found->second;
+}
+
+}  // namespace verify

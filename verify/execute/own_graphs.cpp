@@ -1,0 +1,82 @@
+#include "verify/execute/own_graphs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hip/errors.h"
+#include "verify/execute/devices.h"
+#include "verify/execute/rebuild.h"
+
+namespace verify {
+
+namespace {
+
+void name_buffers(const hip::Recording& recording, std::vector<hip::BufferIndex>& named) {
+  for (const hip::RecordedNode& node : recording.nodes()) {
+    for (const hip::Relocation& relocation : node.relocations) named.push_back(relocation.buffer);
+    if (const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record)) {
+      named.insert(named.end(), opaque->buffers.begin(), opaque->buffers.end());
+    }
+    if (const auto* child = std::get_if<hip::ChildRecord>(&node.record)) name_buffers(*child->graph, named);
+  }
+}
+
+}  // namespace
+
+std::vector<hip::BufferIndex> named_buffers(const hip::Recording& recording) {
+  std::vector<hip::BufferIndex> named;
+  name_buffers(recording, named);
+  std::ranges::sort(named);
+  named.erase(std::unique(named.begin(), named.end()), named.end());
+  return named;
+}
+
+hip::Result<bool> is_elsewhere(const StrategyContext& context) {
+  if (context.devices < 2) return false;
+  int device = 0;
+  if (const hip::Status asked = hip::call<&hip::Api::hipGetDevice>(context.api, &device); !asked) return asked.error();
+  return device != 0;
+}
+
+hip::Result<OwnGraph> make_own_graph(StrategyContext& context, const ExecObject& exec,
+                                     const hip::AddressTable& addresses) {
+  hip::Result<hip::RecordedGraph> recorded = hip::record_graph(context.api, exec.recording, addresses);
+  if (!recorded) return recorded.error();
+  OwnGraph own{std::move(recorded).value()};
+  const hip::Result<hipGraphExec_t> instantiated = on_device(context.api, hip::home_of(exec.recording), [&] {
+    return instantiate(context, own.recorded.graph, exec.form, exec.flags);
+  });
+  hip::Status status = instantiated ? hip::Status() : instantiated.error();
+  if (instantiated) own.exec = instantiated.value();
+  for (const hip::NodeIndex index : exec.disabled) {
+    if (!status) break;
+    status = hip::call<&hip::Api::hipGraphNodeSetEnabled>(context.api, own.exec, own.recorded.nodes[index], 0U);
+  }
+  if (status) return own;
+  destroy_own_graph(context, own);
+  return status.error();
+}
+
+void destroy_own_graph(const StrategyContext& context, const OwnGraph& graph) {
+  const hip::Api& api = context.interposer.inner();
+  if (graph.exec != nullptr) static_cast<void>(api.hipGraphExecDestroy(graph.exec));
+  static_cast<void>(api.hipGraphDestroy(graph.recorded.graph));
+}
+
+void destroy_launched(StrategyContext& context) {
+  for (const OwnGraph& graph : std::exchange(context.launched_once, {})) destroy_own_graph(context, graph);
+}
+
+hip::Status launch_once(StrategyContext& context, const ExecObject& exec, hipStream_t stream) {
+  // While a thread captures, no device may be synchronized.
+  if (!context.capturing && !context.launched_once.empty()) {
+    if (hip::Status waited = synchronize_devices(context.api, context.devices); !waited) return waited;
+    destroy_launched(context);
+  }
+  hip::Result<OwnGraph> own = make_own_graph(context, exec, exec.addresses);
+  if (!own) return own.error();
+  context.launched_once.push_back(std::move(own).value());
+  return hip::call<&hip::Api::hipGraphLaunch>(context.api, context.launched_once.back().exec, stream);
+}
+
+}  // namespace verify

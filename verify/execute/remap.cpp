@@ -1,0 +1,167 @@
+#include "verify/execute/remap.h"
+
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "hip/errors.h"
+#include "hip/remapped_buffers.h"
+#include "verify/execute/mapped_allocations.h"
+#include "verify/execute/own_graphs.h"
+
+namespace verify {
+namespace {
+
+// Launches an executable graph of the program as two graphs, one for each set of addresses.
+class RemappedExec final : public ExecPatcher, private MappedAllocations::Holder, private hip::RemappedWork {
+ public:
+  RemappedExec(StrategyContext& context, const ExecObject& exec) : context_(context), exec_(exec) {
+    context_.mapped->add(*this);
+  }
+  ~RemappedExec() override {
+    context_.mapped->remove(*this);
+    remapped_.reset();  // waits for work in flight
+    destroy_own_graphs();
+  }
+
+  hipError_t launch(const hip::Api&, hipGraphExec_t, hipStream_t stream) override {
+    const hip::Status launched = launch_on(hip::StreamRef(context_.api, stream, 0));
+    return launched ? hipSuccess : static_cast<hipError_t>(launched.error().code);
+  }
+
+  // Never called: the program's patches change addresses, which the next launch maps.
+  hip::PatchResult patch(std::span<const hip::Move>) override {
+    return hip::PatchError{hip::PatchFailure::kRecordAgain, 0, "remapped buffers are never patched"};
+  }
+  void replace(hip::NodeIndex, hip::NodeRecord, std::vector<hip::Relocation>) override { changed_ = true; }
+  void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { changed_ = true; }
+
+ private:
+  hip::Status launch_on(const hip::StreamRef& stream) {
+    const hip::Result<bool> other = is_elsewhere(context_);
+    if (!other) return other.error();
+    if (context_.capturing || other.value()) return launch_once(context_, exec_, stream.handle());
+    if (hip::Status status = prepare(); !status) return status;
+    std::vector<hip::PhysicalMemory> memories;
+    for (const hip::BufferIndex buffer : recorded_.buffers) memories.push_back(*memory_of(buffer));
+    const hip::Result<hip::RemappedStep> done = remapped_->step(memories, stream, *this);
+    return done ? hip::Status() : done.error();
+  }
+
+  // What the recordings depend on, beside the nodes.
+  struct Recorded {
+    std::vector<hip::BufferIndex> buffers;   // that are remapped
+    std::vector<hip::DeviceAddress> others;  // addresses of the others that the nodes name
+    std::set<hip::NodeIndex> disabled;
+    bool operator==(const Recorded&) const = default;
+  };
+
+  // Ignores the error: the check for leaks finds everything that is still held when the program ends.
+  static void note_error(void*, const hip::Error&) {}
+
+  // Null: the buffer is not remapped. Nor is one that moved since the program last patched the graph, which then does
+  // not use it.
+  [[nodiscard]] const hip::PhysicalMemory* memory_of(hip::BufferIndex buffer) const {
+    if (exec_.addresses[buffer] != context_.addresses[buffer]) return nullptr;
+    return context_.mapped->at(exec_.addresses[buffer]);
+  }
+
+  // Makes the buffers and records anew where something else than the memory of the buffers has changed.
+  hip::Status prepare() {
+    Recorded wanted;
+    for (const hip::BufferIndex buffer : named_buffers(exec_.recording)) {
+      if (memory_of(buffer) != nullptr) {
+        wanted.buffers.push_back(buffer);
+      } else {
+        wanted.others.push_back(exec_.addresses[buffer]);
+      }
+    }
+    wanted.disabled = exec_.disabled;
+    if (remapped_ && !changed_ && wanted == recorded_) return {};
+    if (remapped_) {
+      if (hip::Status cleared = remapped_->clear(); !cleared) return cleared;
+    }
+    destroy_own_graphs();
+    std::vector<hip::RemappedBuffer> buffers;
+    for (const hip::BufferIndex buffer : wanted.buffers)
+      buffers.push_back({context_.buffer_bytes[buffer], context_.most_buffer_bytes});
+    hip::RemappedBuffersOptions options;
+    for (Id device = 0; device < context_.devices; ++device) options.devices.push_back(static_cast<int>(device));
+    options.errors = {note_error, nullptr};
+    remapped_.emplace(context_.api, std::move(buffers), std::move(options));
+    recorded_ = std::move(wanted);
+    changed_ = false;
+    return {};
+  }
+
+  void destroy_own_graphs() {
+    for (std::optional<OwnGraph>& own : own_) {
+      if (own) destroy_own_graph(context_, *std::exchange(own, {}));
+    }
+  }
+
+  hip::Status record(std::size_t set, std::span<void* const> addresses) override {
+    if (own_[set]) destroy_own_graph(context_, *std::exchange(own_[set], {}));
+    hip::AddressTable at = exec_.addresses;
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+      at[recorded_.buffers[i]] = reinterpret_cast<hip::DeviceAddress>(addresses[i]);
+    hip::Result<OwnGraph> own = make_own_graph(context_, exec_, at);
+    if (!own) return own.error();
+    own_[set] = std::move(own).value();
+    return {};
+  }
+  hip::Status launch(std::size_t set, const hip::StreamRef& stream) override {
+    return hip::call<&hip::Api::hipGraphLaunch>(context_.api, own_[set]->exec, stream.handle());
+  }
+  hip::Status give_up(std::uint64_t number) override { return remapped_ ? remapped_->withdraw(number) : hip::Status(); }
+
+  StrategyContext& context_;
+  const ExecObject& exec_;
+  Recorded recorded_;
+  bool changed_ = false;  // the nodes are others than those that were recorded
+  std::array<std::optional<OwnGraph>, hip::RemappedBuffers::kSets> own_;
+  std::optional<hip::RemappedBuffers> remapped_;
+};
+
+class RemapStrategy final : public StrategyForExecs {
+ public:
+  using StrategyForExecs::patch;
+  using StrategyForExecs::set;
+  RemapStrategy() : StrategyForExecs(make_strategy(StrategyKind::kRebuild)) {}
+
+  [[nodiscard]] bool maps_memory() const override { return true; }
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
+    if (!exec.stable) return for_graphs().patch(context, exec, moves);
+    exec.addresses = context.addresses;
+    PatchOutcome outcome;
+    outcome.in_place = false;
+    return outcome;
+  }
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) override {
+    return keeping_stable(exec, [&] { return for_graphs().set(context, exec, index, node); });
+  }
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
+    return keeping_stable(exec, [&] { return for_graphs().update(context, exec, graph); });
+  }
+  hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
+    return keeping_stable(exec, [&] { return for_graphs().record_again(context, exec); });
+  }
+  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                          std::string* said) override {
+    hip::Status status = for_graphs().instantiate(context, graph, exec, said);
+    const bool remaps = status && context.mapped != nullptr && !graph.recording.has_memory_nodes();
+    if (remaps) exec.stable = std::make_unique<RemappedExec>(context, exec);
+    return status;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_remap_strategy() {
+  return std::make_unique<RemapStrategy>();
+}
+
+}  // namespace verify
