@@ -21,7 +21,9 @@ class Draft {
   static constexpr std::uint64_t kMaxInstances = 400;  // nodes of a graph, fans and children counted
 
   Draft(Choices& choices, const GeneratorOptions& options)
-      : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {}
+      : choices_(choices), options_(options), swarm_(draw_swarm(choices)) {
+    swarm_.devices = swarm_.devices && options.several_devices;
+  }
   virtual ~Draft() = default;
 
   // Appends a command as often as may_stand() allows, at most `repeat` times; false: not even once.

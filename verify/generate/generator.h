@@ -28,6 +28,7 @@ struct GeneratorOptions {
   // turn; 0: none.
   std::uint32_t systems_every = 16;
   int system_devices = 1;                // that scenarios may name
+  bool several_devices = true;           // other programs may name a second device
   Environments environments{};           // of a campaign's programs
   std::optional<System> system{};        // scenarios of that one alone
   std::optional<Placement> placement{};  // of every program; none: drawn
