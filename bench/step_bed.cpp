@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "hip/differential_capture.h"
@@ -53,31 +54,53 @@ StepBed::~StepBed() {
       status = hip::both(std::move(status), hip::call<&hip::Api::hipStreamDestroy>(api(), stream));
     }
   }
+  if (mapped_) {
+    for (const hip::DeviceAddress at : places_)
+      status = hip::both(std::move(status), mapped_->free(reinterpret_cast<void*>(at)));
+  }
   for (void* memory : {memory_, shadows_}) {
     if (memory != nullptr) status = hip::both(std::move(status), hip::call<&hip::Api::hipFree>(api(), memory));
   }
   hip::ErrorSink{}(status);
 }
 
-hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, StepModel model) {
+hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, StepModel model, bool mapped) {
   std::unique_ptr<StepBed> bed(new StepBed(platform, model));
-  if (hip::Status status = bed->prepare(); !status) return status.error();
+  if (hip::Status status = bed->prepare(mapped); !status) return status.error();
   return bed;
 }
 
-hip::Status StepBed::prepare() {
+hip::Status StepBed::allocate(bool mapped) {
+  const std::size_t count = 2 * workload_.buffers.size();
+  if (!mapped) {
+    hip::Status status = hip::call<&hip::Api::hipMalloc>(api(), &memory_, count * kSpacing);
+    for (std::size_t i = 0; i < count; ++i)
+      places_.push_back(reinterpret_cast<hip::DeviceAddress>(memory_) + i * kSpacing);
+    return status;
+  }
+  mapped_.emplace(platform_, 1);
+  if (const char* missing = mapped_->missing_function())
+    return hip::Error{hipErrorNotSupported, std::string("the runtime lacks ") + missing};
+  for (std::size_t i = 0; i < count; ++i) {
+    const hip::Result<void*> place = mapped_->allocate(kStepBufferBytes, 0);
+    if (!place) return place.error();
+    places_.push_back(reinterpret_cast<hip::DeviceAddress>(place.value()));
+  }
+  return {};
+}
+
+hip::Status StepBed::prepare(bool mapped) {
   const hip::Api& hip = api();
   const std::size_t shadow_bytes = kSpacing << kShadowPlaces;
-  hip::Status status = hip::call<&hip::Api::hipMalloc>(hip, &memory_, places() * kSpacing);
+  hip::Status status = allocate(mapped);
   if (status) status = hip::call<&hip::Api::hipMalloc>(hip, &shadows_, shadow_bytes);
   for (hipStream_t* stream : {&stream_, &capturing_}) {
     if (!status) return status;
     status = hip::call<&hip::Api::hipStreamCreateWithFlags>(hip, stream, hipStreamNonBlocking);
   }
   for (std::size_t i = 0; i < workload_.buffers.size(); ++i) {
-    const auto at = reinterpret_cast<hip::DeviceAddress>(memory_) + 2 * i * kSpacing;
-    home_.push_back(at);
-    away_.push_back(workload_.moves[i] ? at + kSpacing : at);
+    home_.push_back(places_[2 * i]);
+    away_.push_back(places_[workload_.moves[i] ? 2 * i + 1 : 2 * i]);
   }
   return status;
 }
@@ -111,7 +134,7 @@ std::optional<std::vector<hip::ArgumentSlot>> StepBed::layout_of(hipFunction_t f
 }
 
 std::uint64_t StepBed::place_of(hip::DeviceAddress address) const {
-  return (address - reinterpret_cast<hip::DeviceAddress>(memory_)) / kSpacing;
+  return static_cast<std::uint64_t>(std::ranges::find(places_, address) - places_.begin());
 }
 
 hip::Status StepBed::enqueue(const hip::Api& api, const StepCommand& command, hipStream_t stream,
@@ -162,17 +185,20 @@ hip::Result<hip::Recording> StepBed::known_commands(const hip::Api& api, std::sp
 }
 
 hip::Status StepBed::fill(bool away) {
-  std::vector<std::byte> bytes(places() * kSpacing, std::byte{0xa5});
+  if (hip::Status status = synchronize(); !status) return status;
+  const std::vector<std::byte> unused(kStepBufferBytes, std::byte{0xa5});
+  for (const hip::DeviceAddress place : places_) {
+    if (hip::Status status = platform_.store(place, unused.data(), unused.size()); !status) return status;
+  }
   const hip::AddressTable& at = addresses(away);
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const std::size_t begin = place_of(at[i]) * kSpacing;
-    for (std::uint32_t j = 0; j < kElements; ++j) {
-      const auto value = static_cast<std::uint32_t>((i + 1) * 2654435761U + j * 40503U);
-      std::memcpy(bytes.data() + begin + j * sizeof value, &value, sizeof value);
-    }
+    std::array<std::uint32_t, kElements> values;
+    for (std::uint32_t j = 0; j < kElements; ++j)
+      values[j] = static_cast<std::uint32_t>((i + 1) * 2654435761U + j * 40503U);
+    const auto bytes = std::as_bytes(std::span(values));
+    if (hip::Status status = platform_.store(at[i], bytes.data(), bytes.size()); !status) return status;
   }
-  if (hip::Status status = synchronize(); !status) return status;
-  return platform_.store(reinterpret_cast<hip::DeviceAddress>(memory_), bytes.data(), bytes.size());
+  return {};
 }
 
 hip::Status StepBed::synchronize() const {
@@ -181,14 +207,13 @@ hip::Status StepBed::synchronize() const {
 
 hip::Result<std::vector<std::byte>> StepBed::read(bool away, Counts counts) {
   if (hip::Status status = synchronize(); !status) return status.error();
-  std::vector<std::byte> all(places() * kSpacing), wanted;
-  const hip::Status status = platform_.load(reinterpret_cast<hip::DeviceAddress>(memory_), all.data(), all.size());
-  if (!status) return status.error();
+  std::vector<std::byte> wanted;
   const hip::AddressTable& at = addresses(away);
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (!counts(workload_.buffers[i])) continue;
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place_of(at[i]) * kSpacing);
-    wanted.insert(wanted.end(), begin, begin + kStepBufferBytes);
+    wanted.resize(wanted.size() + kStepBufferBytes);
+    const hip::Status status = platform_.load(at[i], &wanted[wanted.size() - kStepBufferBytes], kStepBufferBytes);
+    if (!status) return status.error();
   }
   return wanted;
 }

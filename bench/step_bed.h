@@ -1,7 +1,8 @@
 // bench::StepBed: a workload on a runtime: its memory, its kernels, and the work that each command enqueues.
 //
 // Every buffer has a place at home; a buffer that moves has a second place. A step finds the buffers at one of the two
-// address tables. The memory is the runtime's; filling and reading it is not timed.
+// address tables. The memory is the runtime's; filling and reading it is not timed. Either all places are in one
+// allocation, or each has physical memory of its own, which can be mapped elsewhere, too.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "bench/step_workload.h"
 #include "hip/recording.h"
 #include "hip/stream.h"
+#include "verify/execute/mapped_allocations.h"
 #include "verify/execute/platform.h"
 
 namespace bench {
@@ -21,7 +23,8 @@ namespace bench {
 class StepBed {
  public:
   // `platform` has begun, is entered and stays so. An error is one of the runtime's.
-  [[nodiscard]] static hip::Result<std::unique_ptr<StepBed>> make(verify::Platform& platform, StepModel model);
+  [[nodiscard]] static hip::Result<std::unique_ptr<StepBed>> make(verify::Platform& platform, StepModel model,
+                                                                  bool mapped = false);
   StepBed(const StepBed&) = delete;
   StepBed& operator=(const StepBed&) = delete;
   ~StepBed();
@@ -32,6 +35,10 @@ class StepBed {
   [[nodiscard]] const hip::AddressTable& addresses(bool away) const { return away ? away_ : home_; }
   // The number of the place at `address`; it identifies the buffer that is there.
   [[nodiscard]] std::uint64_t place_of(hip::DeviceAddress address) const;
+  // The memory of the place at `address`; null: it has none of its own.
+  [[nodiscard]] const hip::PhysicalMemory* memory_at(hip::DeviceAddress address) const {
+    return mapped_ ? mapped_->at(address) : nullptr;
+  }
   [[nodiscard]] hipStream_t stream() const { return stream_; }        // the steps'
   [[nodiscard]] hipStream_t capturing() const { return capturing_; }  // nothing ever runs on it
 
@@ -63,16 +70,18 @@ class StepBed {
   static constexpr std::size_t kMaxArguments = 16, kMaxBlock = 128;
 
   StepBed(verify::Platform& platform, StepModel model);
-  [[nodiscard]] hip::Status prepare();
+  [[nodiscard]] hip::Status prepare(bool mapped);
+  [[nodiscard]] hip::Status allocate(bool mapped);
   [[nodiscard]] Kernel kernel(CommandKind kind);
   [[nodiscard]] std::optional<std::vector<hip::ArgumentSlot>> layout_of(hipFunction_t function) const;
-  [[nodiscard]] std::size_t places() const { return 2 * workload_.buffers.size(); }
 
   verify::Platform& platform_;
   StepWorkload workload_;
-  std::vector<Kernel> kernels_;  // by kind
-  void* memory_ = nullptr;       // two places a buffer
-  void* shadows_ = nullptr;      // for differential capture
+  std::vector<Kernel> kernels_;                      // by kind
+  void* memory_ = nullptr;                           // of all places
+  std::optional<verify::MappedAllocations> mapped_;  // of each place
+  std::vector<hip::DeviceAddress> places_;           // two a buffer
+  void* shadows_ = nullptr;                          // for differential capture
   hip::AddressTable home_, away_;
   hipStream_t stream_ = nullptr, capturing_ = nullptr;
 };

@@ -14,6 +14,7 @@
 #include "hip/command_buffer.h"
 #include "hip/rank_agreement.h"
 #include "hip/release_quirks.h"
+#include "hip/remapped_buffers.h"
 #include "hip/trace_cache.h"
 #include "verify/execute/heap_counter.h"
 
@@ -359,6 +360,71 @@ class Stabilised final : public Common {
   hip::AddressStabilizer stabilizer_;
 };
 
+class Remapped final : public Common, private hip::RemappedWork {
+ public:
+  Remapped(const StepOptions& options, StepBed& bed, const hip::Api& api) : Common(options, bed, api) {}
+  ~Remapped() override {
+    remapped_.reset();  // waits for the launches
+    for (Set& set : sets_) hip::ErrorSink{}(drop(set));
+  }
+
+  hip::Status prepare() {
+    const StepWorkload& workload = bed_.workload();
+    std::vector<hip::RemappedBuffer> buffers;
+    for (hip::BufferIndex i = 0; i < workload.buffers.size(); ++i) {
+      if (!workload.moves[i]) continue;
+      if (bed_.memory_at(bed_.addresses(false)[i]) == nullptr)
+        return hip::Error{hipErrorInvalidValue, "remap needs a bed whose places are mapped"};
+      moving_.push_back(i);
+      buffers.push_back({kStepBufferBytes});
+    }
+    memories_.resize(moving_.size());
+    remapped_.emplace(api_, std::move(buffers));
+    hip::Result<hip::Recording> known = bed_.known_commands(api_, commands());
+    if (!known) return known.error();
+    recording_ = std::move(known).value();
+    return {};
+  }
+  hip::Status step(const hip::AddressTable& addresses) override {
+    for (std::size_t i = 0; i < moving_.size(); ++i) memories_[i] = *bed_.memory_at(addresses[moving_[i]]);
+    const hip::Result<hip::RemappedStep> done = remapped_->step(memories_, stream_, *this);
+    return done ? hip::Status() : hip::Status(done.error());
+  }
+  // Steps take two sets in turn, and each set finds its buffers moved.
+  bool away_at(std::size_t n) const override { return n / hip::RemappedBuffers::kSets % 2 != 0; }
+
+ private:
+  struct Set {
+    hip::RecordedGraph graph;
+    hipGraphExec_t exec = nullptr;
+  };
+
+  hip::Status record(std::size_t number, std::span<void* const> addresses) override {
+    Set& set = sets_[number];
+    if (hip::Status status = drop(set); !status) return status;
+    hip::AddressTable at = bed_.addresses(false);
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+      at[moving_[i]] = reinterpret_cast<hip::DeviceAddress>(addresses[i]);
+    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api_, recording_, at);
+    if (!recorded) return recorded.error();
+    set.graph = std::move(recorded).value();
+    return hip::call<&hip::Api::hipGraphInstantiate>(api_, &set.exec, set.graph.graph, nullptr, nullptr, 0);
+  }
+  hip::Status launch(std::size_t number, const hip::StreamRef&) override { return Common::launch(sets_[number].exec); }
+  hip::Status drop(Set& set) {
+    if (set.graph.graph == nullptr) return {};
+    const Set old = std::exchange(set, {});
+    hip::Status status = old.exec == nullptr ? hip::Status() : hip::destroy_exec(api_, old.exec);
+    return hip::both(std::move(status), hip::destroy_graph(api_, old.graph.graph));
+  }
+
+  hip::Recording recording_;
+  std::vector<hip::BufferIndex> moving_;
+  std::vector<hip::PhysicalMemory> memories_;  // kept, so that a step allocates nothing
+  std::array<Set, hip::RemappedBuffers::kSets> sets_;
+  std::optional<hip::RemappedBuffers> remapped_;
+};
+
 template <class Session>
 hip::Result<std::unique_ptr<StepSession>> prepared(const StepOptions& options, StepBed& bed, const hip::Api& api) {
   auto session = std::make_unique<Session>(options, bed, api);
@@ -376,8 +442,8 @@ bool seen_outside(BufferRole role) {
 }  // namespace
 
 std::string_view name_of(StepWay way) {
-  constexpr std::string_view kNames[] = {"eager", "record",  "record_nodes", "update", "retrace",
-                                         "patch", "careful", "capture",      "cache",  "stabilise"};
+  constexpr std::string_view kNames[] = {"eager",   "record",  "record_nodes", "update",    "retrace", "patch",
+                                         "careful", "capture", "cache",        "stabilise", "remap"};
   static_assert(std::size(kNames) == std::size(kStepWays));
   return kNames[static_cast<std::size_t>(way)];
 }
@@ -401,6 +467,8 @@ hip::Result<std::unique_ptr<StepSession>> StepSession::make(const StepOptions& o
       return prepared<Traced>(options, bed, api);
     case StepWay::kStabilise:
       return prepared<Stabilised>(options, bed, api);
+    case StepWay::kRemap:
+      return prepared<Remapped>(options, bed, api);
   }
   return hip::Error{hipErrorInvalidValue, "there is no such way"};
 }
@@ -412,7 +480,8 @@ hip::Status check_steps(const StepOptions& options, StepBed& bed) {
       StepSession::make({.way = StepWay::kEager, .collective_capture_us = 0}, bed, bed.api());
   if (!eager) return eager.error();
   const StepBed::Counts counts = session.value()->keeps_temporaries() ? always : seen_outside;
-  for (const bool away : {false, true, false, true}) {
+  for (std::size_t n = 0; n < 8; ++n) {
+    const bool away = session.value()->away_at(n);
     std::array<std::vector<std::byte>, 2> left;
     for (StepSession* one : {eager.value().get(), session.value().get()}) {
       hip::Status status = bed.fill(away);
@@ -433,8 +502,9 @@ hip::Result<StepCounts> count_step(const StepOptions& options, StepBed& bed) {
   if (!session) return session.error();
   ApiCounts before;
   StepCounts counted;
-  // The first step sets up the session, the second one sets up the other place.
-  for (const bool away : {false, true, false, true}) {
+  // The first steps set up the session, and the other place.
+  for (std::size_t n = 0; n < 8; ++n) {
+    const bool away = session.value()->away_at(n);
     before = counting.counts();
     const std::uint64_t allocated = verify::heap_use().allocations, copied = session.value()->bytes_copied();
     hip::Status status = session.value()->step(bed.addresses(away));

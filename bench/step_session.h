@@ -14,6 +14,8 @@
 //                 again, instantiated and launched.
 //   cache         the same, but runs of collectives come from a hip/trace_cache.
 //   stabilise     inputs copied to buffers that stay, one launch, outputs copied back (hip/address_stabilizer).
+//   remap         recorded for addresses that stay, in two sets; the memory of each buffer that moved is mapped there
+//                 before the launch (hip/remapped_buffers). Needs a bed whose places are mapped.
 //
 // kMaxChildren: AMD's release 7.2 crashes when it launches a graph of 16 nodes of which one is a child (docs/quirks.md,
 // child-16).
@@ -37,12 +39,18 @@ enum class StepWay : std::uint8_t {
   kCareful,
   kCapture,
   kCache,
-  kStabilise
+  kStabilise,
+  kRemap
 };
-inline constexpr StepWay kStepWays[] = {StepWay::kEager,   StepWay::kRecord,   StepWay::kRecordNodes, StepWay::kUpdate,
-                                        StepWay::kRetrace, StepWay::kPatch,    StepWay::kCareful,     StepWay::kCapture,
-                                        StepWay::kCache,   StepWay::kStabilise};
+inline constexpr StepWay kStepWays[] = {StepWay::kEager,     StepWay::kRecord,  StepWay::kRecordNodes,
+                                        StepWay::kUpdate,    StepWay::kRetrace, StepWay::kPatch,
+                                        StepWay::kCareful,   StepWay::kCapture, StepWay::kCache,
+                                        StepWay::kStabilise, StepWay::kRemap};
 [[nodiscard]] std::string_view name_of(StepWay way);
+// Whether the way needs a bed whose places are mapped.
+[[nodiscard]] inline bool needs_mapped(StepWay way) {
+  return way == StepWay::kRemap;
+}
 
 inline constexpr std::size_t kMaxChildren = 15;
 
@@ -62,6 +70,9 @@ class StepSession {
 
   // Enqueues a step with the buffers at `addresses`, one of the bed's tables; the device is idle.
   [[nodiscard]] virtual hip::Status step(const hip::AddressTable& addresses) = 0;
+  // Whether the buffers are moved away at the n-th step, from 0: so that what the step uses was elsewhere when the step
+  // last used it.
+  [[nodiscard]] virtual bool away_at(std::size_t n) const { return n % 2 != 0; }
   // Device memory that steps have copied beside their commands' work.
   [[nodiscard]] virtual std::uint64_t bytes_copied() const { return 0; }
   // Whether a step leaves the same bytes in every buffer as the other ways, or only in the outwardly visible buffers.

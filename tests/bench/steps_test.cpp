@@ -18,15 +18,16 @@ using bench::StepModel;
 using bench::StepWay;
 
 struct Steps : testing::Test {
-  bench::StepBed& bed(StepModel model) {
-    hip::Result<std::unique_ptr<bench::StepBed>> made = bench::StepBed::make(*runtime().platform, model);
+  bench::StepBed& bed(StepModel model, StepWay way) {
+    hip::Result<std::unique_ptr<bench::StepBed>> made =
+        bench::StepBed::make(*runtime().platform, model, bench::needs_mapped(way));
     EXPECT_TRUE(made.ok());
     bed_ = std::move(made).value();
     return *bed_;
   }
   // The calls of one step in the steady state.
   bench::StepCounts counts(StepModel model, StepWay way) {
-    const hip::Result<bench::StepCounts> counts = bench::count_step({.way = way}, bed(model));
+    const hip::Result<bench::StepCounts> counts = bench::count_step({.way = way}, bed(model, way));
     EXPECT_TRUE(counts.ok()) << (counts ? "" : counts.error().message);
     return counts ? counts.value() : bench::StepCounts{};
   }
@@ -83,7 +84,7 @@ TEST_F(Steps, EveryCommandReadsWhatWasWrittenBeforeOrComesFromOutside) {
 TEST_F(Steps, EveryWayLeavesWhatTheCommandsLeaveWithoutAGraph) {
   for (const StepModel model : bench::kStepModels) {
     for (const StepWay way : bench::kStepWays) {
-      const hip::Status checked = bench::check_steps({.way = way}, bed(model));
+      const hip::Status checked = bench::check_steps({.way = way}, bed(model, way));
       EXPECT_TRUE(checked.ok()) << name_of(model) << ' ' << name_of(way) << ": "
                                 << (checked ? "" : checked.error().message);
     }
@@ -126,6 +127,20 @@ TEST_F(Steps, AStabilisedStepCopiesWhatGoesInAndOutAndAllocatesNothing) {
     EXPECT_EQ(step.setters, 0u) << name_of(model);
     EXPECT_EQ(step.launches, 1u) << name_of(model);
     EXPECT_EQ(step.allocations, 0u) << name_of(model);
+  }
+}
+
+// The moved memory is mapped: unmapped, mapped, given access and checked, once a buffer that moves.
+TEST_F(Steps, ARemappedStepMapsEachBufferThatMovedLaunchesOnceAndSetsNothing) {
+  for (const StepModel model : bench::kStepModels) {
+    const bench::StepWorkload workload = bench::make_step_workload(model);
+    const auto moves = static_cast<std::uint64_t>(std::ranges::count(workload.moves, true));
+    const bench::StepCounts step = counts(model, StepWay::kRemap);
+    EXPECT_EQ(step.setters, 0u) << name_of(model);
+    EXPECT_EQ(step.launches, 1u) << name_of(model);
+    EXPECT_EQ(step.bytes_copied, 0u) << name_of(model);
+    EXPECT_GE(step.calls, 4 * moves) << name_of(model);
+    EXPECT_LE(step.calls, 4 * moves + 8) << name_of(model);
   }
 }
 
