@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "bench/counting_api.h"
-#include "bench/synthetic.h"
+#include "bench/step_way.h"
 #include "hip/address_stabilizer.h"
 #include "hip/captured_graph.h"
 #include "hip/command_buffer.h"
 #include "hip/rank_agreement.h"
 #include "hip/release_quirks.h"
-#include "hip/remapped_buffers.h"
 #include "hip/trace_cache.h"
 #include "verify/execute/heap_counter.h"
 
@@ -22,50 +21,18 @@ namespace bench {
 
 namespace {
 
-using Commands = std::span<const StepCommand>;
-
-// Shared by all ways: the commands, and enqueueing them.
-class Common : public StepSession {
+class Eager final : public StepWayBase {
  public:
-  Common(const StepOptions& options, StepBed& bed, const hip::Api& api)
-      : options_(options), bed_(bed), api_(api), stream_(api, bed.stream(), 0) {}
-
- protected:
-  [[nodiscard]] Commands commands() const { return bed_.workload().commands; }
-  // On the capturing stream, a collective costs options_.collective_capture_us on top.
-  [[nodiscard]] hip::Status enqueue(Commands some, hipStream_t on, std::span<const hip::DeviceAddress> at) const {
-    for (const StepCommand& command : some) {
-      if (command.collective && on == bed_.capturing() && options_.collective_capture_us != 0)
-        spend(options_.collective_capture_us);
-      if (hip::Status status = bed_.enqueue(api_, command, on, at); !status) return status;
-    }
-    return {};
-  }
-  [[nodiscard]] hip::Result<hip::CapturedGraph> capture(Commands some, std::span<const hip::DeviceAddress> at) const {
-    return hip::CapturedGraph::capture(api_, bed_.capturing(), [&](hipStream_t on) { return enqueue(some, on, at); });
-  }
-  [[nodiscard]] hip::Status launch(hipGraphExec_t exec) const {
-    return hip::call<&hip::Api::hipGraphLaunch>(api_, exec, stream_.handle());
-  }
-
-  const StepOptions options_;
-  StepBed& bed_;
-  const hip::Api& api_;
-  const hip::StreamRef stream_;
-};
-
-class Eager final : public Common {
- public:
-  using Common::Common;
+  using StepWayBase::StepWayBase;
   hip::Status step(const hip::AddressTable& addresses) override {
     return enqueue(commands(), stream_.handle(), addresses);
   }
 };
 
 // record and update: a capture of all of it.
-class Recorded final : public Common {
+class Recorded final : public StepWayBase {
  public:
-  using Common::Common;
+  using StepWayBase::StepWayBase;
   ~Recorded() override { hip::ErrorSink{}(drop()); }
 
   hip::Status step(const hip::AddressTable& addresses) override {
@@ -103,9 +70,9 @@ class Recorded final : public Common {
   hipGraphExec_t exec_ = nullptr;
 };
 
-class Retrace final : public Common {
+class Retrace final : public StepWayBase {
  public:
-  using Common::Common;
+  using StepWayBase::StepWayBase;
   ~Retrace() override {
     for (const Part& part : parts_) {
       hip::ErrorSink{}(hip::destroy_exec(api_, part.exec));
@@ -185,10 +152,10 @@ hip::CommandBufferOptions options_of(StepWay way, const hip::Api& api) {
 }
 
 // record_nodes, patch and careful: a command buffer of all of it.
-class Buffered final : public Common {
+class Buffered final : public StepWayBase {
  public:
   Buffered(const StepOptions& options, StepBed& bed, const hip::Api& api)
-      : Common(options, bed, api), buffer_(api, options_of(options.way, api)) {}
+      : StepWayBase(options, bed, api), buffer_(api, options_of(options.way, api)) {}
   hip::Status prepare() {
     hip::Result<hip::Recording> known = bed_.known_commands(api_, commands());
     if (!known) return known.error();
@@ -205,10 +172,10 @@ class Buffered final : public Common {
 };
 
 // capture and cache: a run of collectives is a trace, a run of other commands is a command buffer.
-class Traced final : public Common {
+class Traced final : public StepWayBase {
  public:
   Traced(const StepOptions& options, StepBed& bed, const hip::Api& api)
-      : Common(options, bed, api), alone_({.ranks = 1}), cache_({.max_traces = kTraces, .ranks = &alone_}) {}
+      : StepWayBase(options, bed, api), alone_({.ranks = 1}), cache_({.max_traces = kTraces, .ranks = &alone_}) {}
 
   hip::Status prepare() {
     for (Commands left = commands(); !left.empty();) {
@@ -297,10 +264,10 @@ class Traced final : public Common {
   std::vector<std::unique_ptr<Run>> runs_;
 };
 
-class Stabilised final : public Common {
+class Stabilised final : public StepWayBase {
  public:
   Stabilised(const StepOptions& options, StepBed& bed, const hip::Api& api)
-      : Common(options, bed, api), work_(*this, api), stabilizer_(api) {}
+      : StepWayBase(options, bed, api), work_(*this, api), stabilizer_(api) {}
 
   hip::Status prepare() {
     const StepWorkload& workload = bed_.workload();
@@ -360,78 +327,6 @@ class Stabilised final : public Common {
   hip::AddressStabilizer stabilizer_;
 };
 
-class Remapped final : public Common, private hip::RemappedWork {
- public:
-  Remapped(const StepOptions& options, StepBed& bed, const hip::Api& api) : Common(options, bed, api) {}
-  ~Remapped() override {
-    remapped_.reset();  // waits for the launches
-    for (Set& set : sets_) hip::ErrorSink{}(drop(set));
-  }
-
-  hip::Status prepare() {
-    const StepWorkload& workload = bed_.workload();
-    std::vector<hip::RemappedBuffer> buffers;
-    for (hip::BufferIndex i = 0; i < workload.buffers.size(); ++i) {
-      if (!workload.moves[i]) continue;
-      if (bed_.memory_at(bed_.addresses(false)[i]) == nullptr)
-        return hip::Error{hipErrorInvalidValue, "remap needs a bed whose places are mapped"};
-      moving_.push_back(i);
-      buffers.push_back({kStepBufferBytes});
-    }
-    memories_.resize(moving_.size());
-    remapped_.emplace(api_, std::move(buffers));
-    hip::Result<hip::Recording> known = bed_.known_commands(api_, commands());
-    if (!known) return known.error();
-    recording_ = std::move(known).value();
-    return {};
-  }
-  hip::Status step(const hip::AddressTable& addresses) override {
-    for (std::size_t i = 0; i < moving_.size(); ++i) memories_[i] = *bed_.memory_at(addresses[moving_[i]]);
-    const hip::Result<hip::RemappedStep> done = remapped_->step(memories_, stream_, *this);
-    return done ? hip::Status() : hip::Status(done.error());
-  }
-  // Steps take two sets in turn, and each set finds its buffers moved.
-  bool away_at(std::size_t n) const override { return n / hip::RemappedBuffers::kSets % 2 != 0; }
-
- private:
-  struct Set {
-    hip::RecordedGraph graph;
-    hipGraphExec_t exec = nullptr;
-  };
-
-  hip::Status record(std::size_t number, std::span<void* const> addresses) override {
-    Set& set = sets_[number];
-    if (hip::Status status = drop(set); !status) return status;
-    hip::AddressTable at = bed_.addresses(false);
-    for (std::size_t i = 0; i < addresses.size(); ++i)
-      at[moving_[i]] = reinterpret_cast<hip::DeviceAddress>(addresses[i]);
-    hip::Result<hip::RecordedGraph> recorded = hip::record_graph(api_, recording_, at);
-    if (!recorded) return recorded.error();
-    set.graph = std::move(recorded).value();
-    return hip::call<&hip::Api::hipGraphInstantiate>(api_, &set.exec, set.graph.graph, nullptr, nullptr, 0);
-  }
-  hip::Status launch(std::size_t number, const hip::StreamRef&) override { return Common::launch(sets_[number].exec); }
-  hip::Status drop(Set& set) {
-    if (set.graph.graph == nullptr) return {};
-    const Set old = std::exchange(set, {});
-    hip::Status status = old.exec == nullptr ? hip::Status() : hip::destroy_exec(api_, old.exec);
-    return hip::both(std::move(status), hip::destroy_graph(api_, old.graph.graph));
-  }
-
-  hip::Recording recording_;
-  std::vector<hip::BufferIndex> moving_;
-  std::vector<hip::PhysicalMemory> memories_;  // kept, so that a step allocates nothing
-  std::array<Set, hip::RemappedBuffers::kSets> sets_;
-  std::optional<hip::RemappedBuffers> remapped_;
-};
-
-template <class Session>
-hip::Result<std::unique_ptr<StepSession>> prepared(const StepOptions& options, StepBed& bed, const hip::Api& api) {
-  auto session = std::make_unique<Session>(options, bed, api);
-  if (hip::Status status = session->prepare(); !status) return status.error();
-  return std::unique_ptr<StepSession>(std::move(session));
-}
-
 bool always(BufferRole) {
   return true;
 }
@@ -468,7 +363,7 @@ hip::Result<std::unique_ptr<StepSession>> StepSession::make(const StepOptions& o
     case StepWay::kStabilise:
       return prepared<Stabilised>(options, bed, api);
     case StepWay::kRemap:
-      return prepared<Remapped>(options, bed, api);
+      return make_remapped(options, bed, api);
   }
   return hip::Error{hipErrorInvalidValue, "there is no such way"};
 }

@@ -1,4 +1,4 @@
-// What the strategies share that launch graphs of their own in the place of an executable graph of the program.
+// Graphs that a strategy records and launches in the place of an executable graph of the program.
 #pragma once
 
 #include <memory>

@@ -50,7 +50,7 @@ class RemappedExec final : public ExecPatcher, private MappedAllocations::Holder
     return done ? hip::Status() : done.error();
   }
 
-  // What the recordings depend on, beside the nodes.
+  // The recordings depend on this, beside the nodes.
   struct Recorded {
     std::vector<hip::BufferIndex> buffers;   // that are remapped
     std::vector<hip::DeviceAddress> others;  // addresses of the others that the nodes name
