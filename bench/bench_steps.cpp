@@ -122,7 +122,7 @@ hip::Status run_steps(benchmark::State& state, const StepCase& what, StepBed& be
   if (!session) return session.error();
   hip::Status status;
   std::size_t n = 0;
-  for (; n < 4; ++n) {  // a way sets itself up in its first steps at either place
+  for (; n < kStepsOfATurn; ++n) {  // a way sets itself up in its first steps at either place
     if (status) status = session.value()->step(bed.addresses(session.value()->away_at(n)));
     if (status) status = bed.synchronize();
   }

@@ -375,7 +375,7 @@ hip::Status check_steps(const StepOptions& options, StepBed& bed) {
       StepSession::make({.way = StepWay::kEager, .collective_capture_us = 0}, bed, bed.api());
   if (!eager) return eager.error();
   const StepBed::Counts counts = session.value()->keeps_temporaries() ? always : seen_outside;
-  for (std::size_t n = 0; n < 8; ++n) {
+  for (std::size_t n = 0; n < 2 * kStepsOfATurn; ++n) {
     const bool away = session.value()->away_at(n);
     std::array<std::vector<std::byte>, 2> left;
     for (StepSession* one : {eager.value().get(), session.value().get()}) {
@@ -398,7 +398,7 @@ hip::Result<StepCounts> count_step(const StepOptions& options, StepBed& bed) {
   ApiCounts before;
   StepCounts counted;
   // The first steps set up the session, and the other place.
-  for (std::size_t n = 0; n < 8; ++n) {
+  for (std::size_t n = 0; n < 2 * kStepsOfATurn; ++n) {
     const bool away = session.value()->away_at(n);
     before = counting.counts();
     const std::uint64_t allocated = verify::heap_use().allocations, copied = session.value()->bytes_copied();

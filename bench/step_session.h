@@ -26,6 +26,7 @@
 #include <string_view>
 
 #include "bench/step_bed.h"
+#include "hip/remapped_buffers.h"
 
 namespace bench {
 
@@ -53,6 +54,8 @@ inline constexpr StepWay kStepWays[] = {StepWay::kEager,     StepWay::kRecord,  
 }
 
 inline constexpr std::size_t kMaxChildren = 15;
+// After so many steps every way has had each recording of its own at both places.
+inline constexpr std::size_t kStepsOfATurn = 2 * hip::RemappedBuffers::kSets;
 
 struct StepOptions {
   StepWay way = StepWay::kPatch;
@@ -70,8 +73,8 @@ class StepSession {
 
   // Enqueues a step with the buffers at `addresses`, one of the bed's tables; the device is idle.
   [[nodiscard]] virtual hip::Status step(const hip::AddressTable& addresses) = 0;
-  // Whether the buffers are moved away at the n-th step, from 0: so that what the step uses was elsewhere when the step
-  // last used it.
+  // Whether the buffers are moved away at the n-th step, from 0: chosen so that every step finds its moving buffers at
+  // another place than its recording last did.
   [[nodiscard]] virtual bool away_at(std::size_t n) const { return n % 2 != 0; }
   // Device memory that steps have copied beside their commands' work.
   [[nodiscard]] virtual std::uint64_t bytes_copied() const { return 0; }

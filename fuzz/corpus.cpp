@@ -12,6 +12,7 @@
 #include "verify/generate/mutate.h"
 #include "verify/program/coverage.h"
 #include "verify/program/features.h"
+#include "verify/program/state_devices.h"
 #include "verify/program/text.h"
 
 namespace fuzz {
@@ -115,7 +116,11 @@ static verify::Program drawn_program(const Corpus& corpus, std::uint64_t seed, s
   verify::RandomChoices choices = verify::campaign_choices(seed, index);
   const verify::Program& base = programs[choices.below(programs.size())];
   const verify::Program& other = programs[choices.below(programs.size())];
-  return verify::mutate_program(base, other, choices, options);
+  verify::Program mutated = verify::mutate_program(base, other, choices, options);
+  if (options.placement) mutated.setting.placement = *options.placement;
+  if (!options.several_devices && verify::devices_needed(mutated) > 1)
+    return verify::campaign_program(seed, index, options);
+  return mutated;
 }
 
 verify::Program program_of(const Corpus& corpus, std::uint64_t seed, std::uint64_t index,

@@ -52,6 +52,12 @@ hip::Result<std::unique_ptr<Setup>> Setup::make(const SetupOptions& options) {
   hip::Result<std::unique_ptr<verify::Subject>> baseline =
       make_subject("--baseline", options.baseline, baseline_options);
   if (!baseline) return baseline.error();
+  if (baseline.value()->name().strategy == verify::StrategyKind::kRemap) {
+    return hip::Error{hipErrorInvalidValue,
+                      fmt::format("--baseline {}: a baseline has its subject's addresses, and remap chooses its own; "
+                                  "give it as --subject",
+                                  options.baseline)};
+  }
   std::unique_ptr<Setup> setup(new Setup(options, std::move(subject).value(), std::move(baseline).value()));
   setup->know_quirks();
   if (const hip::Status read = setup->read_environment(); !read) return read.error();
@@ -95,7 +101,8 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t seed
   options.environments = environments_;
   if (subject_->name().strategy == verify::StrategyKind::kRemap) {
     options.placement = verify::Placement::kNative;  // in an arena nothing is remapped
-    // With several devices AMD's releases fault or crash on mapped memory in ways that no quirk tells yet.
+    // With several devices AMD's releases fault or crash on mapped memory in ways that no quirk tells yet, and whether
+    // other runtimes do better is not known.
     options.several_devices = subject_->name().runtime == "model";
   }
   // A fault of a system shows only in scenarios of that system.

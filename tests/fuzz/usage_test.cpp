@@ -36,6 +36,7 @@ TEST_F(Usage, EveryMistakeIsAClearMessageAndStatusTwo) {
        "patch, rebuild, update, stabilise, remap, careful, command-buffer and lib=PATH"},
       {{"campaign", "--subject", "lib=/nonexistent/libamdhip64.so"}, "cannot load the HIP runtime"},
       {{"campaign", "--baseline", "nothing"}, "--baseline"},
+      {{"campaign", "--baseline", "model:remap"}, "a baseline has its subject's addresses"},
       {{"campaign", "--environment", "A"}, "expected a variable like"},
       {{"campaign", "--environment", "A=1", "--environment", "A=2"}, "A has two values"},
       {{"campaign", "--environment", "A=1"}, "'model:patch' runs in this process"},

@@ -86,18 +86,17 @@ inline testing::AssertionResult in_agreement(const Judgement& judgement) {
 
 // Judges the first programs of a campaign with the strategy: all of them have to agree.
 inline void no_generated_program_can_tell_from_recording_again(StrategyKind strategy, std::uint64_t seed,
-                                                               std::uint64_t programs) {
+                                                               std::uint64_t programs,
+                                                               const GeneratorOptions& options = {}) {
   Bench bench(strategy);
   for (std::uint64_t index = 0; index < programs; ++index) {
-    const Program program = campaign_program(seed, index, {});
+    const Program program = campaign_program(seed, index, options);
     ASSERT_TRUE(in_agreement(bench.judge.judge(program, {.schedule_seed = index % 3, .isolation = index % 8 == 0})))
         << print_program(program);
   }
 }
 
-inline constexpr StrategyKind kStrategies[] = {
-    StrategyKind::kPatch,   StrategyKind::kUpdate,        StrategyKind::kRebuild, StrategyKind::kStabilise,
-    StrategyKind::kCareful, StrategyKind::kCommandBuffer, StrategyKind::kRemap};
+inline constexpr std::span<const StrategyKind> kStrategies = kStrategyKinds;
 
 // The strategies of a graph's user.
 inline constexpr StrategyKind kUsersStrategies[] = {StrategyKind::kPatch, StrategyKind::kUpdate,

@@ -17,10 +17,6 @@ hipMemAllocationProp properties_of(Id device) {
   return properties;
 }
 
-void keep_first(hip::Status& first, hip::Status next) {
-  if (first) first = std::move(next);
-}
-
 }  // namespace
 
 const char* MappedAllocations::missing_function() const {
@@ -54,8 +50,8 @@ hip::Status MappedAllocations::map(void* range, const hip::PhysicalMemory& memor
     access[device].flags = hipMemAccessFlagsProtReadWrite;
   }
   status = hip::call<&hip::Api::hipMemSetAccess>(api, range, memory.bytes, access.data(), access.size());
-  if (!status) static_cast<void>(hip::call<&hip::Api::hipMemUnmap>(api, range, memory.bytes));
-  return status;
+  if (status) return status;
+  return hip::both(std::move(status), hip::call<&hip::Api::hipMemUnmap>(api, range, memory.bytes));
 }
 
 hip::Result<void*> MappedAllocations::allocate(std::uint64_t bytes, Id device) {
@@ -73,28 +69,43 @@ hip::Result<void*> MappedAllocations::allocate(std::uint64_t bytes, Id device) {
   status = hip::call<&hip::Api::hipMemCreate>(api, &memory.handle, memory.bytes, &properties, 0ULL);
   if (status) {
     status = map(range, memory);
-    if (!status) static_cast<void>(hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
+    if (!status) status = hip::both(std::move(status), hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
   }
   if (!status) {
-    static_cast<void>(hip::call<&hip::Api::hipMemAddressFree>(api, range, memory.bytes));
-    return status.error();
+    const hip::Status freed = hip::call<&hip::Api::hipMemAddressFree>(api, range, memory.bytes);
+    return hip::both(std::move(status), freed).error();
   }
   allocations_[reinterpret_cast<hip::DeviceAddress>(range)] = memory;
   return range;
 }
 
+hip::Status MappedAllocations::give_up(void* address) {
+  const hip::PhysicalMemory* const memory = at(reinterpret_cast<hip::DeviceAddress>(address));
+  if (memory == nullptr) return hip::Error{hipErrorInvalidValue, "no mapped allocation begins there"};
+  for (Holder* const holder : holders_) {
+    if (hip::Status given = holder->give_up(memory->number); !given) return given;
+  }
+  return {};
+}
+
 hip::Status MappedAllocations::free(void* address) {
+  if (hip::Status given = give_up(address); !given) return given;
   const hip::Api& api = platform_.api();
   const auto found = allocations_.find(reinterpret_cast<hip::DeviceAddress>(address));
-  if (found == allocations_.end()) return hip::Error{hipErrorInvalidValue, "no mapped allocation begins there"};
   const hip::PhysicalMemory memory = found->second;
   allocations_.erase(found);
-  hip::Status first;
-  for (Holder* const holder : holders_) keep_first(first, holder->give_up(memory.number));
-  keep_first(first, hip::call<&hip::Api::hipMemUnmap>(api, address, memory.bytes));
-  keep_first(first, hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
-  keep_first(first, hip::call<&hip::Api::hipMemAddressFree>(api, address, memory.bytes));
-  return first;
+  hip::Status all = hip::call<&hip::Api::hipMemUnmap>(api, address, memory.bytes);
+  all = hip::both(std::move(all), hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
+  return hip::both(std::move(all), hip::call<&hip::Api::hipMemAddressFree>(api, address, memory.bytes));
+}
+
+hip::Status MappedAllocations::free_all() {
+  hip::Status all;
+  std::vector<hip::DeviceAddress> addresses;
+  for (const auto& [address, memory] : allocations_) addresses.push_back(address);
+  for (const hip::DeviceAddress address : addresses)
+    all = hip::both(std::move(all), free(reinterpret_cast<void*>(address)));
+  return all;
 }
 
 const hip::PhysicalMemory* MappedAllocations::at(hip::DeviceAddress address) const {

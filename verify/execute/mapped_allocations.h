@@ -30,14 +30,17 @@ class MappedAllocations {
   MappedAllocations(const MappedAllocations&) = delete;
   MappedAllocations& operator=(const MappedAllocations&) = delete;
 
-  // A function that allocations need and the runtime lacks, or null.
+  // A function that allocations and their holders need and the runtime lacks, or null.
   [[nodiscard]] const char* missing_function() const;
-  // The granularity of sizes and addresses in bytes: the largest among the devices.
-  [[nodiscard]] hip::Result<std::uint64_t> granularity();
   // Memory of `device`, at least `bytes` of it. On an error nothing is left.
   [[nodiscard]] hip::Result<void*> allocate(std::uint64_t bytes, Id device);
-  // `address`: as allocate() returned it. Tries everything and returns the first error. The device has to be idle.
+  // `address`: as allocate() returned it. Makes every holder give the memory up; the first error is returned.
+  [[nodiscard]] hip::Status give_up(void* address);
+  // Gives the memory up and frees it. If a holder cannot give it up, nothing is freed, and free() can be called again;
+  // behind that everything is tried, and the errors are returned as one. The device has to be idle.
   hip::Status free(void* address);
+  // Frees all that is left.
+  hip::Status free_all();
   // The memory at an address that allocate() returned; null: there is none.
   [[nodiscard]] const hip::PhysicalMemory* at(hip::DeviceAddress address) const;
 
@@ -46,6 +49,8 @@ class MappedAllocations {
   void remove(Holder& holder) { std::erase(holders_, &holder); }
 
  private:
+  // The granularity of sizes and addresses in bytes: the largest among the devices.
+  [[nodiscard]] hip::Result<std::uint64_t> granularity();
   [[nodiscard]] hip::Status map(void* range, const hip::PhysicalMemory& memory) const;
 
   Platform& platform_;

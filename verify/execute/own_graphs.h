@@ -14,8 +14,8 @@ namespace verify {
 // The buffers that the recording's nodes name, those of children too: ascending, each once.
 [[nodiscard]] std::vector<hip::BufferIndex> named_buffers(const hip::Recording& recording);
 
-// Makes a change that records exec's own executable graph again, which would destroy what is launched in its place.
-// That is kept and told that the nodes are others.
+// Makes a change that records exec's own executable graph again. Keeps exec.stable, which that would destroy, and tells
+// it that the nodes have changed.
 template <class Change>
 auto keeping_stable(ExecObject& exec, const Change& change) {
   std::unique_ptr<ExecPatcher> stable = std::move(exec.stable);
@@ -35,9 +35,9 @@ auto keeping_stable(ExecObject& exec, const Change& change) {
 // No device may be running it. Errors are left to the check for leaks.
 void destroy_own_graph(const StrategyContext& context, const OwnGraph& graph);
 
-// Launches a graph that is recorded for this launch alone, at exec's addresses: a launch into a capture, which keeps
-// the launched graph, or a launch on a device on which the strategy has no streams. The graph is kept in the context,
-// because releases of AMD's runtime run it instead of capturing it.
+// Launches a graph that is recorded for this launch alone, at exec's addresses: while a stream captures, because a
+// capture keeps the launched graph; in a block of threads; and on a device on which the strategy has no streams. The
+// graph is kept in the context, because releases of AMD's runtime run it instead of capturing it.
 [[nodiscard]] hip::Status launch_once(StrategyContext& context, const ExecObject& exec, hipStream_t stream);
 // Destroys the graphs of such launches. No device may be running them, unless it has faulted, and no stream may
 // capture.

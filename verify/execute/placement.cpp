@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "hip/errors.h"
 #include "verify/execute/devices.h"
 #include "verify/program/names.h"
 #include "verify/program/state_devices.h"
@@ -353,6 +354,10 @@ hip::Status BufferMemory::find_places(const std::vector<BufferMove>& moves, std:
 
 hip::Status BufferMemory::move(const std::vector<BufferMove>& moves) {
   if (hip::Status status = wait(); !status) return status;
+  for (const BufferMove& move : moves) {
+    if (!is_mapped(places_[move.buffer].kind)) continue;
+    if (hip::Status given = mapped_->give_up(pointer(addresses_[move.buffer])); !given) return given;
+  }
   std::vector<std::vector<std::byte>> contents(moves.size());
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Place& place_of = places_[moves[i].buffer];
@@ -404,6 +409,7 @@ hip::Status BufferMemory::release_everything() {
   }
   for (const auto& [kind, arena] : arenas_) release(arena.base, arena_bytes_[kind], kind);
   arenas_.clear();
+  if (mapped_) first = hip::both(std::move(first), mapped_->free_all());  // of places that moves have left
   return first;
 }
 

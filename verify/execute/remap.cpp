@@ -58,11 +58,12 @@ class RemappedExec final : public ExecPatcher, private MappedAllocations::Holder
     bool operator==(const Recorded&) const = default;
   };
 
-  // Ignores the error: the check for leaks finds everything that is still held when the program ends.
-  static void note_error(void*, const hip::Error&) {}
+  static void note_error(void* context, const hip::Error&) {
+    static_cast<StrategyContext*>(context)->error_reported = true;
+  }
 
-  // Null: the buffer is not remapped. Nor is one that moved since the program last patched the graph, which then does
-  // not use it.
+  // Null: the buffer is not remapped. A buffer that moved and was not patched is not remapped either, because other
+  // memory may be at its old address. No valid program launches such a graph; one whose patch failed may.
   [[nodiscard]] const hip::PhysicalMemory* memory_of(hip::BufferIndex buffer) const {
     if (exec_.addresses[buffer] != context_.addresses[buffer]) return nullptr;
     return context_.mapped->at(exec_.addresses[buffer]);
@@ -89,7 +90,7 @@ class RemappedExec final : public ExecPatcher, private MappedAllocations::Holder
       buffers.push_back({context_.buffer_bytes[buffer], context_.most_buffer_bytes});
     hip::RemappedBuffersOptions options;
     for (Id device = 0; device < context_.devices; ++device) options.devices.push_back(static_cast<int>(device));
-    options.errors = {note_error, nullptr};
+    options.errors = {note_error, &context_};
     remapped_.emplace(context_.api, std::move(buffers), std::move(options));
     recorded_ = std::move(wanted);
     changed_ = false;

@@ -7,7 +7,8 @@
 //
 // The graph uses all other buffers at their own addresses and is recorded again when one of them moves, when a node is
 // set, switched on or off, or when it is updated. Graphs with memory nodes are never remapped: the runtime chooses the
-// addresses. A launch into a capture, or on another device than 0, is that of a graph recorded for it alone.
+// addresses. While a stream captures, in a block of threads, and on another device than 0, a launch records a graph for
+// itself alone, at the program's addresses.
 #pragma once
 
 #include <memory>

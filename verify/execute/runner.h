@@ -19,6 +19,7 @@ namespace verify {
 inline constexpr std::array kStrategyKinds = {
     StrategyKind::kPatch, StrategyKind::kRebuild, StrategyKind::kUpdate,       StrategyKind::kStabilise,
     StrategyKind::kRemap, StrategyKind::kCareful, StrategyKind::kCommandBuffer};
+static_assert(kStrategyKinds.size() == static_cast<std::size_t>(StrategyKind::kRemap) + 1, "every strategy is listed");
 [[nodiscard]] std::string_view strategy_name(StrategyKind kind);
 [[nodiscard]] std::optional<StrategyKind> find_strategy(std::string_view name);
 

@@ -30,7 +30,7 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
         buffers_(stable_buffers(context, exec.recording)),
         stabilizer_(context.api, {.device = 0,
                                   .follow_capturing = release_quirks_of(context).of_follow_capturing(),
-                                  .errors = {note_error, this}}) {}
+                                  .errors = {note_error, &context}}) {}
 
   // Notes the program's new addresses. If a buffer without a stable address moved, the next launch records the graph
   // again.
@@ -71,8 +71,9 @@ class StableExec final : public ExecPatcher, private hip::StableWork {
   static hipError_t code_of(const hip::Status& status) {
     return status ? hipSuccess : static_cast<hipError_t>(status.error().code);
   }
-  // Ignores the error: the check for leaks finds everything that is still held when the program ends.
-  static void note_error(void*, const hip::Error&) {}
+  static void note_error(void* context, const hip::Error&) {
+    static_cast<StrategyContext*>(context)->error_reported = true;
+  }
 
   hip::Status record(std::span<void* const> addresses) override {
     hip::AddressTable at = exec_.addresses;

@@ -7,9 +7,8 @@
 //   command-buffer  launches each executable graph as a hip::CommandBuffer that knows the release
 //   stabilise  records each graph once for buffers that never move (hip/address_stabilizer) and copies the program's
 //            buffers there before each launch and back after it
-//   remap    records each graph once for addresses under which the memory of the program's buffers is mapped before
-//   each
-//            launch (hip/remapped_buffers)
+//   remap    records each graph once for each of two sets of addresses, and maps the memory of the program's buffers
+//            there before each launch (hip/remapped_buffers)
 //
 // Every operation either succeeds or reports an error and leaves its object as it was, so that it can be tried again.
 // A strategy keeps nothing about an operation in its members: while one thread is in a call of HIP, another thread may

@@ -35,8 +35,9 @@ static bool set_while_disabled(const NodeState& node) {
 
 bool describe_events(EventEmitter& out, const Launch& c) {
   const ExecState* exec = out.state.exec(c.exec);
-  // These make their executable graphs when they are launched.
-  const bool instantiates = out.strategy == StrategyKind::kCommandBuffer || out.strategy == StrategyKind::kRemap;
+  // These make their executable graphs when they are launched, `remap` not in an arena.
+  const bool remaps = out.strategy == StrategyKind::kRemap && !exec->graph.has_memory;
+  const bool instantiates = out.strategy == StrategyKind::kCommandBuffer || remaps;
   if (instantiates && out.state.parts().failing_below) {
     out.set_op("instantiate");
     if (out.whole(exec->graph)) return true;
