@@ -86,6 +86,17 @@ TEST(Remap, ALaunchIntoACaptureIsCapturedAtTheProgramsAddresses) {
   EXPECT_TRUE(in_agreement(Bench(StrategyKind::kRemap).judge.judge(program, {})));
 }
 
+// A kernel by its symbol belongs to the device that is current when it is recorded.
+TEST(Remap, ALaunchOnAStreamOfAnotherDeviceRecordsOnTheGraphsOwn) {
+  const Program program =
+      program_of(kNative +
+                 "stream s1 device=1\nreserve r0 1\nphysical h0 1\nmap r0 0 h0\nview b5 r0 0 64\ngraph g0\n"
+                 "kernel g0.n2 inplace_u32 data=b5+0 n=1 k=0 by_symbol\ninstantiate e0 g0\naccess r0 0 readwrite\n"
+                 "launch e0 s1");
+  ASSERT_EQ(flaw(program), "");
+  EXPECT_TRUE(in_agreement(Bench(StrategyKind::kRemap).judge.judge(program, {})));
+}
+
 // Memory that a graph has mapped is given up before it is released: a mapping would keep it.
 TEST(Remap, ABufferThatIsFreedLeavesNothingMapped) {
   const Program program = program_of(

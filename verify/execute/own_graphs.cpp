@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hip/device_scope.h"
 #include "hip/errors.h"
 #include "verify/execute/devices.h"
 #include "verify/execute/rebuild.h"
@@ -38,14 +39,12 @@ hip::Result<bool> is_elsewhere(const StrategyContext& context) {
   return device != 0;
 }
 
-hip::Result<OwnGraph> make_own_graph(StrategyContext& context, const ExecObject& exec,
-                                     const hip::AddressTable& addresses) {
+static hip::Result<OwnGraph> record_and_instantiate(StrategyContext& context, const ExecObject& exec,
+                                                    const hip::AddressTable& addresses) {
   hip::Result<hip::RecordedGraph> recorded = hip::record_graph(context.api, exec.recording, addresses);
   if (!recorded) return recorded.error();
   OwnGraph own{std::move(recorded).value()};
-  const hip::Result<hipGraphExec_t> instantiated = on_device(context.api, hip::home_of(exec.recording), [&] {
-    return instantiate(context, own.recorded.graph, exec.form, exec.flags);
-  });
+  const hip::Result<hipGraphExec_t> instantiated = instantiate(context, own.recorded.graph, exec.form, exec.flags);
   hip::Status status = instantiated ? hip::Status() : instantiated.error();
   if (instantiated) own.exec = instantiated.value();
   for (const hip::NodeIndex index : exec.disabled) {
@@ -55,6 +54,20 @@ hip::Result<OwnGraph> make_own_graph(StrategyContext& context, const ExecObject&
   if (status) return own;
   destroy_own_graph(context, own);
   return status.error();
+}
+
+hip::Result<OwnGraph> make_own_graph(StrategyContext& context, const ExecObject& exec,
+                                     const hip::AddressTable& addresses) {
+  if (context.devices < 2) return record_and_instantiate(context, exec, addresses);
+  const hip::ErrorSink returned = {[](void*, const hip::Error&) {}, nullptr};
+  const int home = static_cast<int>(hip::home_of(exec.recording));
+  hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(context.api, home, returned);
+  if (!scope) return scope.error();
+  hip::Result<OwnGraph> own = record_and_instantiate(context, exec, addresses);
+  const hip::Status left = scope.value().leave();
+  if (left || !own) return own;
+  destroy_own_graph(context, own.value());
+  return left.error();
 }
 
 void destroy_own_graph(const StrategyContext& context, const OwnGraph& graph) {

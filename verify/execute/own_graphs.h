@@ -28,8 +28,8 @@ auto keeping_stable(ExecObject& exec, const Change& change) {
 // Whether a device other than 0 is current, on which device 0's streams are of no use.
 [[nodiscard]] hip::Result<bool> is_elsewhere(const StrategyContext& context);
 
-// Records exec's recording at these addresses and disables the nodes that exec has disabled. On an error nothing is
-// left.
+// Records exec's recording at these addresses on its own device, whichever is current, and disables the nodes that exec
+// has disabled. On an error nothing is left.
 [[nodiscard]] hip::Result<OwnGraph> make_own_graph(StrategyContext& context, const ExecObject& exec,
                                                    const hip::AddressTable& addresses);
 // No device may be running it. Errors are left to the check for leaks.
