@@ -57,54 +57,22 @@ class BufferedExec final : public ExecPatcher {
   std::set<hip::NodeIndex> disabled_;  // the disabled nodes of the recording in the buffer
 };
 
-class CommandBufferStrategy final : public StrategyForExecs {
+// Graphs with memory nodes are launched under `careful`.
+class CommandBufferStrategy final : public StrategyWithStandIns {
  public:
-  using StrategyForExecs::patch;
-  using StrategyForExecs::set;
-  CommandBufferStrategy() : StrategyForExecs(make_careful_strategy()) {}
+  CommandBufferStrategy() : StrategyWithStandIns(make_careful_strategy()) {}
 
-  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!buffered(exec.recording)) return careful().patch(context, exec, moves);
-    exec.addresses = context.addresses;
-    PatchOutcome outcome;
-    outcome.in_place = false;
-    return outcome;
-  }
-  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
-                  const hip::RecordedNode& node) override {
-    if (!buffered(exec.recording)) return careful().set(context, exec, index, node);
-    return keeping_stable(exec, [&] { return careful().set(context, exec, index, node); });
-  }
-  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
-    if (!buffered(exec.recording)) return careful().update(context, exec, graph);
-    return keeping_stable(exec, [&] { return careful().update(context, exec, graph); });
-  }
-  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
-                          std::string* said) override {
-    hip::Status status = careful().instantiate(context, graph, exec, said);
-    if (status && buffered(graph.recording)) exec.stable = std::make_unique<BufferedExec>(context, exec);
-    return status;
-  }
-  hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
-    if (!buffered(exec.recording)) return careful().record_again(context, exec);
-    return keeping_stable(exec, [&] { return careful().record_again(context, exec); });
-  }
-  hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on) override {
-    return keeping_stable(exec, [&] { return careful().enable(context, exec, index, on); });
-  }
   hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
-    if (!buffered(exec.recording)) return careful().launch(context, exec, stream);
+    if (!exec.stable) return for_graphs().launch(context, exec, stream);
     if (captures(context, stream.handle())) return launch_as_child(context, exec, stream);
     return static_cast<BufferedExec&>(*exec.stable).launch_on(stream);
   }
 
  private:
-  // Whether a command buffer launches the graph. The answer never changes within a program, because the types of nodes
-  // stay.
-  static bool buffered(const hip::Recording& recording) { return !recording.has_memory_nodes(); }
-
-  // For graphs that no command buffer launches, and for the program's own executable graphs.
-  [[nodiscard]] Strategy& careful() { return for_graphs(); }
+  std::unique_ptr<ExecPatcher> stand_in(StrategyContext& context, const ExecObject& exec) override {
+    if (exec.recording.has_memory_nodes()) return nullptr;
+    return std::make_unique<BufferedExec>(context, exec);
+  }
 };
 
 }  // namespace

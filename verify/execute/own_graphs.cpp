@@ -22,7 +22,44 @@ void name_buffers(const hip::Recording& recording, std::vector<hip::BufferIndex>
   }
 }
 
+template <class Change>
+auto keeping_stable(ExecObject& exec, const Change& change) {
+  std::unique_ptr<ExecPatcher> stable = std::move(exec.stable);
+  auto result = change();
+  if (stable != nullptr) stable->replace_all(exec.recording, exec.addresses);
+  exec.stable = std::move(stable);
+  return result;
+}
+
 }  // namespace
+
+PatchOutcome StrategyWithStandIns::patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) {
+  if (!exec.stable) return for_graphs().patch(context, exec, moves);
+  exec.addresses = context.addresses;
+  PatchOutcome outcome;
+  outcome.in_place = false;
+  return outcome;
+}
+hip::Status StrategyWithStandIns::set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                                      const hip::RecordedNode& node) {
+  return keeping_stable(exec, [&] { return for_graphs().set(context, exec, index, node); });
+}
+UpdateStatus StrategyWithStandIns::update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) {
+  return keeping_stable(exec, [&] { return for_graphs().update(context, exec, graph); });
+}
+hip::Status StrategyWithStandIns::instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                                              std::string* said) {
+  hip::Status status = for_graphs().instantiate(context, graph, exec, said);
+  if (status) exec.stable = stand_in(context, exec);
+  return status;
+}
+hip::Status StrategyWithStandIns::record_again(StrategyContext& context, ExecObject& exec) {
+  return keeping_stable(exec, [&] { return for_graphs().record_again(context, exec); });
+}
+hip::Result<unsigned> StrategyWithStandIns::enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                                                   bool on) {
+  return keeping_stable(exec, [&] { return for_graphs().enable(context, exec, index, on); });
+}
 
 std::vector<hip::BufferIndex> named_buffers(const hip::Recording& recording) {
   std::vector<hip::BufferIndex> named;

@@ -2,28 +2,42 @@
 #pragma once
 
 #include <memory>
-#include <utility>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "hip/flatten.h"
 #include "hip/result/result.h"
 #include "verify/execute/objects.h"
+#include "verify/execute/strategy.h"
 
 namespace verify {
 
 // The buffers that the recording's nodes name, those of children too: ascending, each once.
 [[nodiscard]] std::vector<hip::BufferIndex> named_buffers(const hip::Recording& recording);
 
-// Makes a change that records exec's own executable graph again. Keeps exec.stable, which that would destroy, and tells
-// it that the nodes have changed.
-template <class Change>
-auto keeping_stable(ExecObject& exec, const Change& change) {
-  std::unique_ptr<ExecPatcher> stable = std::move(exec.stable);
-  auto result = change();
-  if (stable != nullptr) stable->replace_all(exec.recording, exec.addresses);
-  exec.stable = std::move(stable);
-  return result;
-}
+// A strategy that launches something of its own in the place of executable graphs: exec.stable, which it makes when it
+// instantiates. A patch only notes the addresses, because the next launch looks at them. Changes go to the program's
+// own executable graph by the other strategy. Recording that again would destroy exec.stable; it is kept, and told that
+// the nodes have changed.
+class StrategyWithStandIns : public StrategyForExecs {
+ public:
+  using StrategyForExecs::patch;
+  using StrategyForExecs::set;
+  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) final;
+  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
+                  const hip::RecordedNode& node) final;
+  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) final;
+  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
+                          std::string* said) final;
+  hip::Status record_again(StrategyContext& context, ExecObject& exec) final;
+  hip::Result<unsigned> enable(StrategyContext& context, ExecObject& exec, hip::NodeIndex index, bool on) final;
+
+ protected:
+  using StrategyForExecs::StrategyForExecs;
+  // Null: the executable graph itself is launched.
+  virtual std::unique_ptr<ExecPatcher> stand_in(StrategyContext& context, const ExecObject& exec) = 0;
+};
 
 // Whether a device other than 0 is current, on which device 0's streams are of no use.
 [[nodiscard]] hip::Result<bool> is_elsewhere(const StrategyContext& context);

@@ -126,36 +126,15 @@ class RemappedExec final : public ExecPatcher, private MappedAllocations::Holder
   std::optional<hip::RemappedBuffers> remapped_;
 };
 
-class RemapStrategy final : public StrategyForExecs {
+class RemapStrategy final : public StrategyWithStandIns {
  public:
-  using StrategyForExecs::patch;
-  using StrategyForExecs::set;
-  RemapStrategy() : StrategyForExecs(make_strategy(StrategyKind::kRebuild)) {}
-
+  RemapStrategy() : StrategyWithStandIns(make_strategy(StrategyKind::kRebuild)) {}
   [[nodiscard]] bool maps_memory() const override { return true; }
-  PatchOutcome patch(StrategyContext& context, ExecObject& exec, std::span<const hip::Move> moves) override {
-    if (!exec.stable) return for_graphs().patch(context, exec, moves);
-    exec.addresses = context.addresses;
-    PatchOutcome outcome;
-    outcome.in_place = false;
-    return outcome;
-  }
-  hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
-                  const hip::RecordedNode& node) override {
-    return keeping_stable(exec, [&] { return for_graphs().set(context, exec, index, node); });
-  }
-  UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
-    return keeping_stable(exec, [&] { return for_graphs().update(context, exec, graph); });
-  }
-  hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
-    return keeping_stable(exec, [&] { return for_graphs().record_again(context, exec); });
-  }
-  hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
-                          std::string* said) override {
-    hip::Status status = for_graphs().instantiate(context, graph, exec, said);
-    const bool remaps = status && context.mapped != nullptr && !graph.recording.has_memory_nodes();
-    if (remaps) exec.stable = std::make_unique<RemappedExec>(context, exec);
-    return status;
+
+ private:
+  std::unique_ptr<ExecPatcher> stand_in(StrategyContext& context, const ExecObject& exec) override {
+    if (context.mapped == nullptr || exec.recording.has_memory_nodes()) return nullptr;
+    return std::make_unique<RemappedExec>(context, exec);
   }
 };
 
