@@ -43,6 +43,7 @@ enum class QuirkyUse : std::uint8_t {
   kRead,             // a getter of a node that was captured
   kSetOften,         // setters and updates of one executable graph, over and over
   kFreeAsync,        // hipFreeAsync of memory that its own stream still uses, when another stream has waited for that
+  kFreeAddresses,    // hipMemAddressFree of a range whose mapped memory was used
 };
 enum class QuirkyNode : std::uint8_t { kAny, kKernel, kCopy, kMemset, kHost, kChild, kEmpty, kBatch };
 enum class QuirkyState : std::uint8_t {
@@ -100,6 +101,7 @@ enum class QuirkWay : std::uint8_t {
   kDeviceMemory,  // hipMalloc and hipFree (hip/scratch_buffer.h)
   kCutValue,      // the bits of the value that do not fit into its element are left out
   kEventByHost,   // the host waits for the event behind the last launch
+  kKeepRange,     // the range stays reserved and is used again (hip/address_ranges.h)
 };
 
 class QuirkyStates {
@@ -194,6 +196,8 @@ class ReleaseQuirks {
   [[nodiscard]] const ReleaseQuirk* of_read(const RecordedNode& node) const;
   // Freeing memory in stream order.
   [[nodiscard]] const ReleaseQuirk* of_free_async() const { return of_use(QuirkyUse::kFreeAsync); }
+  // Freeing a range of device addresses.
+  [[nodiscard]] const ReleaseQuirk* of_free_addresses() const { return of_use(QuirkyUse::kFreeAddresses); }
   // Making a stream wait for the last launch of an executable graph after that launch's stream has begun to capture.
   // Null also where no way is right (6.4): a stream cannot wait then, and a wait of the host makes the capture invalid.
   [[nodiscard]] const ReleaseQuirk* of_follow_capturing() const;

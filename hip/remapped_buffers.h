@@ -51,6 +51,7 @@
 #include <span>
 #include <vector>
 
+#include "hip/address_ranges.h"
 #include "hip/api/api.h"
 #include "hip/errors.h"
 #include "hip/event.h"
@@ -92,6 +93,7 @@ struct RemappedBuffersOptions {
   hipMemAllocationGranularity_flags granularity = hipMemAllocationGranularityMinimum;
   std::chrono::milliseconds patience{10000};  // a step waits so long for the launch of two steps ago
   ErrorSink errors{};                         // receives errors that cannot be returned, such as the destructor's
+  AddressRanges ranges{};                     // by default for a release that frees ranges rightly
 };
 
 struct RemappedBuffersCounts {

@@ -201,6 +201,16 @@ TEST(ReleaseQuirks, OneReleaseHasItsDeviceWaitedForBeforeAnExecutableGraphGoes) 
   EXPECT_EQ(ReleaseQuirks::of_version(kOther).of_destroy(), quirk);
 }
 
+TEST(ReleaseQuirks, OneReleaseHasRangesOfAddressesKept) {
+  EXPECT_EQ(ReleaseQuirks().of_free_addresses(), nullptr);
+  EXPECT_EQ(ReleaseQuirks::of_version(k72).of_free_addresses(), nullptr);
+  for (const int version : {k64, kOther}) {
+    const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(version).of_free_addresses();
+    ASSERT_NE(quirk, nullptr);
+    EXPECT_EQ(quirk->way, hip::QuirkWay::kKeepRange);
+  }
+}
+
 TEST(ReleaseQuirks, OneReleaseHasTheHostWaitForALaunchWhoseStreamCapturesByNow) {
   for (const int version : {k72, k64, kOther}) {
     const hip::ReleaseQuirk* quirk = ReleaseQuirks::of_version(version).of_follow_capturing();

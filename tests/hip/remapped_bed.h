@@ -25,7 +25,8 @@ inline hipMemAllocationProp on_device(int device) {
 // Physical memory that is released at the end, with an address of the test's own at which its first number can be seen.
 class Memories {
  public:
-  Memories(const hip::Api& api, std::size_t page) : api_(api), page_(page) {}
+  Memories(const hip::Api& api, std::size_t page, hip::AddressRanges ranges = hip::AddressRanges())
+      : api_(api), page_(page), ranges_(ranges) {}
   Memories(const Memories&) = delete;
   Memories& operator=(const Memories&) = delete;
   ~Memories() {
@@ -36,7 +37,9 @@ class Memories {
     const hipMemAllocationProp prop = on_device(device);
     Seen one{{nullptr, pages * page_, ++numbers_}, nullptr};
     EXPECT_EQ(api_.hipMemCreate(&one.memory.handle, one.memory.bytes, &prop, 0), hipSuccess);
-    EXPECT_EQ(api_.hipMemAddressReserve(&one.view, one.memory.bytes, 0, nullptr, 0), hipSuccess);
+    const hip::Result<void*> range = ranges_.reserve(api_, one.memory.bytes);
+    EXPECT_TRUE(range);
+    one.view = range.value();
     EXPECT_EQ(api_.hipMemMap(one.view, one.memory.bytes, 0, one.memory.handle, 0), hipSuccess);
     const hipMemAccessDesc access{prop.location, hipMemAccessFlagsProtReadWrite};
     EXPECT_EQ(api_.hipMemSetAccess(one.view, one.memory.bytes, &access, 1), hipSuccess);
@@ -50,7 +53,7 @@ class Memories {
     const Seen one = all_.back();
     all_.pop_back();
     EXPECT_EQ(api_.hipMemUnmap(one.view, one.memory.bytes), hipSuccess);
-    EXPECT_EQ(api_.hipMemAddressFree(one.view, one.memory.bytes), hipSuccess);
+    EXPECT_TRUE(ranges_.free(api_, one.view, one.memory.bytes));
     EXPECT_EQ(api_.hipMemRelease(one.memory.handle), hipSuccess);
   }
   [[nodiscard]] void* view(std::size_t n) const { return all_[n].view; }
@@ -69,6 +72,7 @@ class Memories {
   };
   const hip::Api& api_;
   std::size_t page_;
+  hip::AddressRanges ranges_;
   std::uint64_t numbers_ = 0;
   std::vector<Seen> all_;
 };

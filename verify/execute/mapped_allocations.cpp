@@ -62,20 +62,17 @@ hip::Result<void*> MappedAllocations::allocate(std::uint64_t bytes, Id device) {
   memory.bytes = (bytes + unit.value() - 1) / unit.value() * unit.value();
   memory.number = ++numbers_;
   const hipMemAllocationProp properties = properties_of(device);
-  void* range = nullptr;
-  hip::Status status =
-      hip::call<&hip::Api::hipMemAddressReserve>(api, &range, memory.bytes, std::size_t{0}, nullptr, 0ULL);
-  if (!status) return status.error();
-  status = hip::call<&hip::Api::hipMemCreate>(api, &memory.handle, memory.bytes, &properties, 0ULL);
+  const hip::Result<void*> range = ranges_.reserve(api, memory.bytes);
+  if (!range) return range.error();
+  hip::Status status = hip::call<&hip::Api::hipMemCreate>(api, &memory.handle, memory.bytes, &properties, 0ULL);
   if (status) {
-    status = map(range, memory);
+    status = map(range.value(), memory);
     if (!status) status = hip::both(std::move(status), hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
   }
   if (!status) {
-    const hip::Status freed = hip::call<&hip::Api::hipMemAddressFree>(api, range, memory.bytes);
-    return hip::both(std::move(status), freed).error();
+    return hip::both(std::move(status), ranges_.free(api, range.value(), memory.bytes)).error();
   }
-  allocations_[reinterpret_cast<hip::DeviceAddress>(range)] = memory;
+  allocations_[reinterpret_cast<hip::DeviceAddress>(range.value())] = memory;
   return range;
 }
 
@@ -96,7 +93,7 @@ hip::Status MappedAllocations::free(void* address) {
   allocations_.erase(found);
   hip::Status all = hip::call<&hip::Api::hipMemUnmap>(api, address, memory.bytes);
   all = hip::both(std::move(all), hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
-  return hip::both(std::move(all), hip::call<&hip::Api::hipMemAddressFree>(api, address, memory.bytes));
+  return hip::both(std::move(all), ranges_.free(api, address, memory.bytes));
 }
 
 hip::Status MappedAllocations::free_all() {

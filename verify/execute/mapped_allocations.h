@@ -12,8 +12,10 @@
 #include <map>
 #include <vector>
 
+#include "hip/address_ranges.h"
 #include "hip/remapped_buffers.h"
 #include "verify/execute/platform.h"
+#include "verify/execute/quirk_context.h"
 
 namespace verify {
 
@@ -26,7 +28,8 @@ class MappedAllocations {
     virtual hip::Status give_up(std::uint64_t number) = 0;
   };
 
-  MappedAllocations(Platform& platform, Id devices) : platform_(platform), devices_(devices) {}
+  MappedAllocations(Platform& platform, Id devices)
+      : platform_(platform), devices_(devices), ranges_(address_ranges_of(platform.api())) {}
   MappedAllocations(const MappedAllocations&) = delete;
   MappedAllocations& operator=(const MappedAllocations&) = delete;
 
@@ -55,6 +58,7 @@ class MappedAllocations {
 
   Platform& platform_;
   const Id devices_;
+  const hip::AddressRanges ranges_;
   std::uint64_t granularity_ = 0;  // 0: not asked for yet
   std::uint64_t numbers_ = 0;      // given so far
   std::map<hip::DeviceAddress, hip::PhysicalMemory> allocations_;

@@ -9,6 +9,11 @@ hip::ReleaseQuirks release_quirks_of(const StrategyContext& context) {
   return hip::ReleaseQuirks::of_version(version ? version.value() : 0);  // 0: of no release
 }
 
+hip::AddressRanges address_ranges_of(const hip::Api& api) {
+  const hip::Result<int> version = hip::version_of_release(api);
+  return hip::AddressRanges(hip::ReleaseQuirks::of_version(version ? version.value() : 0).of_free_addresses());
+}
+
 hip::BufferMemory buffer_memory(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::kDevice:

@@ -5,6 +5,7 @@
 
 #include "hip/errors.h"
 #include "verify/execute/devices.h"
+#include "verify/execute/quirk_context.h"
 #include "verify/run/run.h"
 
 namespace verify {
@@ -92,17 +93,17 @@ hip::Status MappedMemory::create(const CreatePhysical& c) {
 hip::Status MappedMemory::fill(const CreatePhysical& c, const Memory& memory) {
   const hip::Api& api = context_.interposer.inner();
   if (hip::Status status = synchronize_devices(api, context_.devices); !status) return status;
-  void* at = nullptr;
+  const hip::AddressRanges ranges = address_ranges_of(api);
+  const hip::Result<void*> at = ranges.reserve(api, memory.bytes);
+  if (!at) return at.error();
   hip::Status status =
-      hip::call<&hip::Api::hipMemAddressReserve>(api, &at, memory.bytes, std::size_t{0}, nullptr, 0ULL);
-  if (!status) return status;
-  status = hip::call<&hip::Api::hipMemMap>(api, at, memory.bytes, std::size_t{0}, memory.handle, 0ULL);
+      hip::call<&hip::Api::hipMemMap>(api, at.value(), memory.bytes, std::size_t{0}, memory.handle, 0ULL);
   if (status) {
-    status = fill_at(c, at);
-    hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, at, memory.bytes);
+    status = fill_at(c, at.value());
+    hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, at.value(), memory.bytes);
     if (status) status = std::move(unmapped);
   }
-  hip::Status freed = hip::call<&hip::Api::hipMemAddressFree>(api, at, memory.bytes);
+  hip::Status freed = ranges.free(api, at.value(), memory.bytes);
   return status ? freed : status;
 }
 
@@ -172,6 +173,7 @@ hip::Status MappedMemory::view(const DeclareView& c) {
 
 hip::Status MappedMemory::give_back() {
   const hip::Api& api = context_.interposer.inner();
+  const hip::AddressRanges ranges = address_ranges_of(api);
   hip::Status first;
   const auto keep = [&first](hip::Status status) {
     if (first) first = std::move(status);
@@ -183,8 +185,7 @@ hip::Status MappedMemory::give_back() {
   for (const auto& [id, memory] : memories_) {
     if (!memory.released) keep(hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
   }
-  for (const auto& [id, range] : ranges_)
-    keep(hip::call<&hip::Api::hipMemAddressFree>(api, pointer_to(range.base, 0), range.bytes));
+  for (const auto& [id, range] : ranges_) keep(ranges.free(api, pointer_to(range.base, 0), range.bytes));
   ranges_.clear();
   memories_.clear();
   return first;

@@ -41,11 +41,12 @@ struct FreeRange {
     return describe_command("unreserve",
                             "Gives the addresses back (`hipMemAddressFree`). Nothing is mapped there any more, and the "
                             "views of the range are gone.",
-                            kDrawnByHand, kNoDeviation,
+                            kDrawnByHand, kDescribedByHand,
                             NameField{&FreeRange::range, 'r', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const FreeRange&) const = default;
 };
+bool describe_events(EventEmitter& out, const FreeRange& c);
 // hipMemCreate. The harness fills the memory, through a mapping of its own.
 struct CreatePhysical {
   Id memory = 0;
