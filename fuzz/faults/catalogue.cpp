@@ -67,8 +67,8 @@ std::span<const Fault> faults() {
     for (const auto list :
          {value_scan_faults, address_match_faults, packing_faults, copies_faults, children_faults,
           unbounded_recursion_faults, unknown_nodes_faults, wrong_target_faults, borrowed_arguments_faults,
-          swallowed_errors_faults, address_tables_faults, launcher_faults, scratch_buffer_faults, stabilizer_faults,
-          stream_cache_faults, stream_faults, trace_faults, layer_faults}) {
+          swallowed_errors_faults, address_tables_faults, launcher_faults, remapper_faults, scratch_buffer_faults,
+          stabilizer_faults, stream_cache_faults, stream_faults, trace_faults, layer_faults}) {
       std::ranges::move(list(), std::back_inserter(all));
     }
     std::ranges::sort(all, {}, &Fault::id);

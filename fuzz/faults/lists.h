@@ -19,6 +19,7 @@ namespace fuzz {
 [[nodiscard]] std::vector<Fault> address_tables_faults();
 // Systems of hip/: each fault replaces one of the real parts by its own.
 [[nodiscard]] std::vector<Fault> launcher_faults();
+[[nodiscard]] std::vector<Fault> remapper_faults();
 [[nodiscard]] std::vector<Fault> scratch_buffer_faults();
 [[nodiscard]] std::vector<Fault> stabilizer_faults();
 [[nodiscard]] std::vector<Fault> stream_cache_faults();

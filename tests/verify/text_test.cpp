@@ -267,6 +267,7 @@ constexpr std::string_view kEveryCommand[] = {
     "traces body commands=5",
     "traces rank 3 peer=2",
     "traces collective commands=15 peer=1",
+    "remap step 1 in=0 out=2 stream=1",
 };
 
 class OneCommand : public testing::TestWithParam<std::string_view> {};

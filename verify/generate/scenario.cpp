@@ -39,7 +39,12 @@ std::span<const std::string_view> functions_of(System system) {
   static constexpr std::array<std::string_view, 8> kTraces = {
       "hipStreamBeginCapture", "hipStreamEndCapture", "hipGraphInstantiate", "hipGraphLaunch",
       "hipGraphExecDestroy",   "hipGraphDestroy",     "hipEventRecord",      "hipEventCreateWithFlags"};
+  static constexpr std::array<std::string_view, 10> kRemapper = {
+      "hipMemAddressReserve", "hipMemAddressFree", "hipMemMap",       "hipMemMap",    "hipMemUnmap",
+      "hipMemSetAccess",      "hipEventRecord",    "hipEventDestroy", "hipGetDevice", "hipStreamWaitEvent"};
   switch (system) {
+    case System::kRemapper:
+      return kRemapper;
     case System::kTraces:
       return kTraces;
     case System::kStabilizer:
@@ -91,6 +96,8 @@ SystemVerb draw_verb(Choices& choices, System system, const ScenarioOptions& opt
   if (verb == SystemVerb::kStableRelease && !choices.percent(50)) return SystemVerb::kStableStep;
   if (verb == SystemVerb::kStableRefuse && !choices.percent(30)) return SystemVerb::kStableStep;
   if (verb == SystemVerb::kTraceBuffer && !choices.percent(60)) return SystemVerb::kTraceStep;
+  const bool of_remapper = verb >= SystemVerb::kRemapCheck && verb <= SystemVerb::kRemapClear;
+  if (of_remapper && !choices.percent(50)) return SystemVerb::kRemapStep;
   if (verb == SystemVerb::kCacheClose && !choices.percent(15)) return SystemVerb::kCacheAcquire;
   return verb;
 }

@@ -52,6 +52,9 @@ SystemBench& SystemsBench::bench_of(System system) {
     case System::kTraces:
       bench = make_trace_bench(context_, parts_);
       break;
+    case System::kRemapper:
+      bench = make_remapper_bench(context_, parts_);
+      break;
   }
   return *bench;
 }
@@ -72,10 +75,12 @@ int SystemsBench::dispatch(const SystemAction& action) {
 // After an illegal access or a race, the order was not kept, whichever memory it concerned.
 void SystemsBench::look_for_faults(System system) {
   const RuntimeNotes notes = context_.platform.notes();
-  static constexpr std::array<std::string_view, kSystems> kNames = {"cache",    "streams", "scratch",
-                                                                    "launcher", "stable",  "traces"};
+  static constexpr std::array<std::string_view, kSystems> kNames = {"cache",  "streams", "scratch", "launcher",
+                                                                    "stable", "traces",  "remap"};
   const std::string where = std::string(kNames[static_cast<std::size_t>(system)]) + ": the runtime";
-  const PropertyId order = system == System::kStabilizer ? PropertyId::kS4 : PropertyId::kS1;
+  const PropertyId order = system == System::kStabilizer ? PropertyId::kS4
+                           : system == System::kRemapper ? PropertyId::kP12
+                                                         : PropertyId::kS1;
   if (!notes.fault.empty()) context_.expect(false, order, where, "no illegal access", notes.fault);
   if (notes.races != 0) context_.expect(false, order, where, "no race", notes.first_race);
   stopped_ = !notes.fault.empty() || notes.races != 0;

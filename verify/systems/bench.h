@@ -14,6 +14,7 @@
 //   C6  a rank that does not act as its peers do                                  scripted_peers.h
 //   S4  the bytes that steps leave with the caller, and when commands are recorded stabilizer_model.h
 //   C3  only recorded work is launched; C4 errors of teardown, and nothing given back twice; P10 allocations
+//   P12, A1, A2, A3, P4, P8, P10, P11  steps over memory that is mapped under them     remapper_bench.cpp
 //   S3  scratch buffers that fail or move; results and their one synchronisation scratch_model.h, launcher_model.h
 //
 // Not checked: races between threads (an explorer of schedules drives the same parts), time, and the savings of the
@@ -124,5 +125,6 @@ class SystemsBench {
 [[nodiscard]] std::unique_ptr<SystemBench> make_launcher_bench(BenchContext& context, const Parts& parts);
 [[nodiscard]] std::unique_ptr<SystemBench> make_stabilizer_bench(BenchContext& context, const Parts& parts);
 [[nodiscard]] std::unique_ptr<SystemBench> make_trace_bench(BenchContext& context, const Parts& parts);
+[[nodiscard]] std::unique_ptr<SystemBench> make_remapper_bench(BenchContext& context, const Parts& parts);
 
 }  // namespace verify

@@ -180,6 +180,45 @@ class RealTraces final : public TracesPart {
   std::array<std::optional<Held>, kTraceBodies> bodies_;
 };
 
+class RealRemapper final : public RemapperPart {
+ public:
+  RealRemapper(const hip::Api& api, const RemapperOptions& options, const hip::ReleaseQuirks& quirks) {
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+      const hip::RemappedBuffer& buffer = options.buffers[i];
+      commands_[i].buffers.emplace(
+          api, std::vector<hip::RemappedBuffer>{buffer, buffer},
+          hip::RemappedBuffersOptions{.devices = options.devices,
+                                      .errors = options.errors,
+                                      .ranges = hip::AddressRanges(quirks.of_free_addresses())});
+    }
+  }
+  hip::Status step(const Step& step) override {
+    Command& command = commands_[step.command];
+    command.work = &step.work;
+    command.number = step.number;
+    const hip::Result<hip::RemappedStep> done = command.buffers->step(step.memories, step.stream, command);
+    return done ? hip::Status() : done.error();
+  }
+  hip::Status withdraw(std::uint64_t memory) override {
+    hip::Status all;
+    for (Command& command : commands_) all = hip::both(std::move(all), command.buffers->withdraw(memory));
+    return all;
+  }
+  hip::Status clear(std::size_t command) override { return commands_[command].buffers->clear(); }
+
+ private:
+  struct Command final : hip::RemappedWork {
+    hip::Status record(std::size_t set, std::span<void* const> addresses) override {
+      return work->record(set, addresses, number);
+    }
+    hip::Status launch(std::size_t set, const hip::StreamRef& stream) override { return work->launch(set, stream); }
+    std::optional<hip::RemappedBuffers> buffers;
+    Work* work = nullptr;
+    std::uint64_t number = 0;
+  };
+  std::array<Command, kRemapCommands> commands_;
+};
+
 }  // namespace
 
 Parts real_parts(const hip::ReleaseQuirks& quirks) {
@@ -199,6 +238,10 @@ Parts real_parts(const hip::ReleaseQuirks& quirks) {
     return std::make_unique<RealStabilizer>(api, quirks, errors);
   };
   parts.traces = [](const hip::Api& api, hip::ErrorSink errors) { return std::make_unique<RealTraces>(api, errors); };
+  parts.remapper = [quirks](const hip::Api& api, const RemapperOptions& options) {
+    return std::make_unique<RealRemapper>(api, options, quirks);
+  };
+  parts.ranges = hip::AddressRanges(quirks.of_free_addresses());
   return parts;
 }
 

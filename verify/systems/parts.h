@@ -13,6 +13,7 @@
 #include "hip/launcher.h"
 #include "hip/recording.h"
 #include "hip/release_quirks.h"
+#include "hip/remapped_buffers.h"
 #include "hip/scratch_buffer.h"
 #include "hip/stream.h"
 #include "hip/stream_cache.h"
@@ -93,6 +94,35 @@ class TracesPart {
                            const std::function<void(hipGraph_t)>& look) = 0;
 };
 
+// hip::RemappedBuffers, one for each command. A command has two buffers, what it reads and what it writes.
+class RemapperPart {
+ public:
+  class Work {
+   public:
+    virtual ~Work() = default;
+    // As hip::RemappedWork, with the number that the step was given.
+    virtual hip::Status record(std::size_t set, std::span<void* const> addresses, std::uint64_t number) = 0;
+    virtual hip::Status launch(std::size_t set, const hip::StreamRef& stream) = 0;
+  };
+  struct Step {
+    std::size_t command = 0;
+    std::array<hip::PhysicalMemory, 2> memories;
+    std::array<void*, 2> seen;  // where the caller has that memory mapped itself
+    std::uint64_t number = 0;   // an argument that is no address; the same at every step of the command
+    const hip::StreamRef& stream;
+    Work& work;  // of the command
+  };
+  virtual ~RemapperPart() = default;
+  virtual hip::Status step(const Step& step) = 0;
+  virtual hip::Status withdraw(std::uint64_t memory) = 0;  // from all commands
+  virtual hip::Status clear(std::size_t command) = 0;
+};
+struct RemapperOptions {
+  std::array<hip::RemappedBuffer, kRemapCommands> buffers;  // both buffers of a command
+  std::vector<int> devices;                                 // that access the memory
+  hip::ErrorSink errors;
+};
+
 struct Parts {
   std::function<std::unique_ptr<StreamCachePart>(const hip::Api&, hip::ErrorSink)> stream_cache;
   std::function<std::unique_ptr<StreamsPart>()> streams;
@@ -100,6 +130,8 @@ struct Parts {
   std::function<std::unique_ptr<LauncherPart>(const hip::Api&, hip::ErrorSink)> launcher;
   std::function<std::unique_ptr<StabilizerPart>(const hip::Api&, hip::ErrorSink)> stabilizer;
   std::function<std::unique_ptr<TracesPart>(const hip::Api&, hip::ErrorSink)> traces;
+  std::function<std::unique_ptr<RemapperPart>(const hip::Api&, const RemapperOptions&)> remapper;
+  hip::AddressRanges ranges{};  // for memory that scenarios map themselves
 };
 
 inline constexpr std::size_t kScenarioMaxIdle = 3;  // of the stream cache: small, so that the cache gets full

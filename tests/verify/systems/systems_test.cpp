@@ -166,8 +166,8 @@ TEST_P(EachSystem, ReportsEveryFailingCallLeavesNothingBehindAndGoesOn) {
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<System, int>>& each) {
-  constexpr const char* kNames[] = {"StreamCache", "Streams",           "ScratchBuffer",
-                                    "Launcher",    "AddressStabilizer", "Traces"};
+  constexpr const char* kNames[] = {"StreamCache",       "Streams", "ScratchBuffer",  "Launcher",
+                                    "AddressStabilizer", "Traces",  "RemappedBuffers"};
   const auto [system, version] = each.param;
   const std::string name = kNames[static_cast<std::size_t>(system)];
   return version == 0 ? name
@@ -175,7 +175,8 @@ std::string name_of(const testing::TestParamInfo<std::tuple<System, int>>& each)
 }
 INSTANTIATE_TEST_SUITE_P(Systems, EachSystem,
                          testing::Combine(testing::Values(System::kCache, System::kStreams, System::kScratch,
-                                                          System::kLauncher, System::kStabilizer, System::kTraces),
+                                                          System::kLauncher, System::kStabilizer, System::kTraces,
+                                                          System::kRemapper),
                                           testing::Values(0)),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(WithQuirks, EachSystem,

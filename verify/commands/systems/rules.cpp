@@ -8,7 +8,7 @@
 namespace verify {
 namespace {
 
-constexpr std::array<std::string_view, 36> kInjectable = {"hipEventCreateWithFlags",
+constexpr std::array<std::string_view, 41> kInjectable = {"hipEventCreateWithFlags",
                                                           "hipEventQuery",
                                                           "hipEventRecord",
                                                           "hipEventSynchronize",
@@ -43,7 +43,12 @@ constexpr std::array<std::string_view, 36> kInjectable = {"hipEventCreateWithFla
                                                           "hipGraphNodeGetType",
                                                           "hipGraphKernelNodeGetParams",
                                                           "hipGraphExecKernelNodeSetParams",
-                                                          "hipGraphExecChildGraphNodeSetParams"};
+                                                          "hipGraphExecChildGraphNodeSetParams",
+                                                          "hipMemAddressReserve",
+                                                          "hipMemAddressFree",
+                                                          "hipMemMap",
+                                                          "hipMemUnmap",
+                                                          "hipMemSetAccess"};
 
 constexpr FieldOfAction kLease{"", 0, kLeases - 1};
 constexpr FieldOfAction kStream{"", 0, kSystemStreams - 1};
@@ -84,6 +89,11 @@ constexpr FieldOfAction kTraceMask{"commands", 0, (1 << kTraceCommands) - 1}, kP
 constexpr std::array<FieldOfAction, 2> kTraceRankFields = {{{"", 0, kTraceCommands - 1}, kPeer}};
 constexpr std::array<FieldOfAction, 1> kTraceBodyFields = {kTraceMask};
 constexpr std::array<FieldOfAction, 2> kTraceCollectiveFields = {kTraceMask, kPeer};
+constexpr FieldOfAction kRemapCommand{"", 0, kRemapCommands - 1};
+constexpr std::array<FieldOfAction, 4> kRemapStepFields = {
+    {kRemapCommand, {"in", 0, kRemapMemories - 1}, {"out", 0, kRemapMemories - 1}, {"stream", 0, kRemapStreams - 1}}};
+constexpr std::array<FieldOfAction, 1> kRemapMemoryFields = {{{"", 0, kRemapMemories - 1}}};
+constexpr std::array<FieldOfAction, 1> kRemapCommandFields = {kRemapCommand};
 constexpr std::array<FieldOfAction, 2> kResultFields = {{kOnStream, {"seed", 0, 255}}};
 constexpr std::array<FieldOfAction, 3> kLaunchFields = {{kOnStream, kWords, {"seed", 0, 255}}};
 
@@ -148,6 +158,16 @@ constexpr std::array<VerbOfAction, kSystemVerbs> kVerbs = {{
      "traced there, and nobody can look into them."},
     {"traces known", System::kTraces, kTraceBodyFields, "The same where differential capture looks into them."},
     {"traces collective", System::kTraces, kTraceCollectiveFields, "The same where they are collectives."},
+    {"remap step", System::kRemapper, kRemapStepFields,
+     "A step of a command whose two buffers keep their addresses: physical memory of the caller is mapped there. Both "
+     "may be the same memory. Command 1 has a number with the bits of an address of memory 0, and uses a second page."},
+    {"remap check", System::kRemapper, {}, "Waits for the device and compares the caller's memory."},
+    {"remap memory", System::kRemapper, kRemapMemoryFields,
+     "The memory is withdrawn from all commands and released, and other memory is created in its place."},
+    {"remap withdraw", System::kRemapper, kRemapMemoryFields,
+     "The memory is withdrawn from all commands; a later step may use it again."},
+    {"remap refuse", System::kRemapper, kRemapCommandFields, "The command's next recording fails."},
+    {"remap clear", System::kRemapper, kRemapCommandFields, "The command's addresses are given back."},
 }};
 
 std::optional<std::int32_t> number(std::string_view text) {
@@ -321,6 +341,12 @@ std::optional<std::string> SystemsState::check(const SystemAction& action) const
     case SystemVerb::kTraceBody:
     case SystemVerb::kTraceKnown:
     case SystemVerb::kTraceCollective:
+    case SystemVerb::kRemapStep:
+    case SystemVerb::kRemapCheck:
+    case SystemVerb::kRemapMemory:
+    case SystemVerb::kRemapWithdraw:
+    case SystemVerb::kRemapRefuse:
+    case SystemVerb::kRemapClear:
       break;  // no condition but the bounds of their fields
   }
   return std::nullopt;
@@ -389,6 +415,12 @@ void SystemsState::apply(const SystemAction& action) {
     case SystemVerb::kTraceBody:
     case SystemVerb::kTraceKnown:
     case SystemVerb::kTraceCollective:
+    case SystemVerb::kRemapStep:
+    case SystemVerb::kRemapCheck:
+    case SystemVerb::kRemapMemory:
+    case SystemVerb::kRemapWithdraw:
+    case SystemVerb::kRemapRefuse:
+    case SystemVerb::kRemapClear:
       break;  // the state does not know what they change
   }
 }

@@ -1,5 +1,5 @@
 // verify::SystemAction: one operation on one of the systems around the patcher (hip/stream_cache, stream, event,
-// scratch_buffer, launcher, address_stabilizer, trace_cache, command_buffer), as plain data.
+// scratch_buffer, launcher, address_stabilizer, trace_cache, command_buffer, remapped_buffers), as plain data.
 //
 // Actions name leases, streams, events and buffers by small numbers that are fixed up front, so that dropping one never
 // renames another. The text form is the verb and its fields: "cache acquire 0 device=1 flags=0 priority=-1". The file
@@ -60,17 +60,24 @@ enum class SystemVerb : std::uint8_t {
   kTraceBody,
   kTraceKnown,
   kTraceCollective,
+  kRemapStep,
+  kRemapCheck,
+  kRemapMemory,
+  kRemapWithdraw,
+  kRemapRefuse,
+  kRemapClear,
 };
-inline constexpr std::size_t kSystemVerbs = static_cast<std::size_t>(SystemVerb::kTraceCollective) + 1;
+inline constexpr std::size_t kSystemVerbs = static_cast<std::size_t>(SystemVerb::kRemapClear) + 1;
 
-enum class System : std::uint8_t { kCache, kStreams, kScratch, kLauncher, kStabilizer, kTraces };
-inline constexpr std::size_t kSystems = 6;
+enum class System : std::uint8_t { kCache, kStreams, kScratch, kLauncher, kStabilizer, kTraces, kRemapper };
+inline constexpr std::size_t kSystems = 7;
 
 inline constexpr int kLeases = 6, kSystemStreams = 4, kSystemEvents = 3, kScratchBuffers = 3;
 inline constexpr int kMaxScratchBytes = 65536, kMaxLaunchWords = 512;
 inline constexpr int kStableCommands = 2, kStableBuffers = 3, kStableStreams = 3;
 inline constexpr int kStablePlaces = 16, kStablePlaceBytes = 100, kMaxStableBytes = 1000;  // of the caller's memory
 inline constexpr int kTraceCommands = 4, kTraceBuffers = 3, kTracePlaces = 6, kMaxTraceBytes = 256;
+inline constexpr int kRemapCommands = 2, kRemapMemories = 3, kRemapStreams = 3;
 inline constexpr int kTracePeers = 4;       // kinds of behaviour of a step's other ranks (docs/commands.md)
 inline constexpr int kMaxStreamWorks = 64;  // in one scenario: the model keeps their order in words of 64 bits
 // The functions that an injection may name: the functions that the systems call.
