@@ -8,6 +8,7 @@
 // made to fail does not reach the inner table and changes nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -60,6 +61,10 @@ class Interposer {
   void fail(Function function, std::uint32_t nth) { armed_[static_cast<std::size_t>(function)] = nth; }
   // The nth call from now on of any function of the graph API (hipGraph*, destroying excepted) fails once.
   void fail_any(std::uint64_t nth) { armed_any_ = nth; }
+  // Whether a later call will fail.
+  [[nodiscard]] bool armed() const {
+    return armed_any_ != 0 || std::ranges::any_of(armed_, [](std::uint32_t nth) { return nth != 0; });
+  }
 
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] std::uint64_t graph_calls() const { return graph_calls_; }

@@ -5,7 +5,7 @@
 // also fills the head of the second page. The caller sees each memory at an address of its own.
 //
 //   P12  the bytes that steps leave; races, and accesses to what is not mapped
-//   P4   the same, after a step of the command failed
+//   P4   what is mapped under a launch is the step's memory, also after steps that failed
 //   A1   the number of a recording; A2 addresses of a recording: none of them is one of the caller's
 //   A3   a command launches its own recording; P10 it is recorded again only when it has to be
 //   P8   memory that was withdrawn and released is gone, and is still the caller's to release
@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kHead = 64;  // bytes at the beginning of a page that commands use
 constexpr std::size_t kNumberBytes = 16;
-constexpr std::size_t kPages = 2;  // of each memory
+constexpr std::size_t kPages = 2;      // of each memory
+constexpr std::size_t kTagAt = kHead;  // where each memory has its number, which no command writes
 
 unsigned char fill_of(std::size_t command) {
   return static_cast<unsigned char>(0xa0 + command);
@@ -29,6 +30,8 @@ unsigned char fill_of(std::size_t command) {
 
 // The heads of a memory's pages.
 using Heads = std::array<unsigned char, kPages * kHead>;
+
+using Numbers = std::array<std::uint64_t, 2>;  // of the memories of a command's buffers
 
 struct Memory {
   hip::PhysicalMemory physical;
@@ -42,6 +45,8 @@ struct Bed {
   std::array<Memory, kRemapMemories> memories{};
   std::vector<int> devices{};
   std::size_t page = 0;
+  Numbers numbers{};  // of the step
+  bool lost = false;  // a launch has used other memory: nobody knows what the bytes should be
 
   [[nodiscard]] bool is_view(const void* address) const {
     return std::ranges::any_of(memories, [&](const Memory& memory) {
@@ -74,16 +79,31 @@ class RemappedCommand final : public RemapperPart::Work {
   }
 
   hip::Status launch(std::size_t set, const hip::StreamRef& stream) override {
-    const Recorded& recorded = recorded_[set];
+    Recorded& recorded = recorded_[set];
     expect(recorded.exec != nullptr, PropertyId::kA3, "a launch of the command's own recording",
            "one of a recording that it does not have");
     if (recorded.exec == nullptr) return {};
     for (const int device : bed_.devices) {
       for (void* address : recorded.addresses) expect_access(address, device);
     }
+    recorded.mapped = look(recorded);
+    lose(recorded.mapped != bed_.numbers, "the step's memory is mapped");
     return hip::called(bed_.context.inner().hipGraphLaunch(recorded.exec, stream.handle()), "the command");
   }
 
+  // Before a step that may fail.
+  void look_before() {
+    for (Recorded& recorded : recorded_) recorded.mapped = look(recorded);
+  }
+  // After a call of the step failed: the step's memory is not mapped for the first buffer alone.
+  void look_after_failure() const {
+    for (const Recorded& recorded : recorded_) {
+      if (recorded.exec == nullptr) continue;
+      const Numbers now = look(recorded);
+      const bool first = now[0] == bed_.numbers[0] && recorded.mapped[0] != bed_.numbers[0];
+      lose(first && now[1] != bed_.numbers[1], "nothing is mapped, the earlier memory or the step's");
+    }
+  }
   // The command's graphs, after its addresses were given back: they are not launched again.
   void forget() {
     for (Recorded& each : recorded_) destroy(each);
@@ -97,7 +117,30 @@ class RemappedCommand final : public RemapperPart::Work {
   struct Recorded {
     std::vector<void*> addresses;
     hipGraphExec_t exec = nullptr;
+    Numbers mapped{};  // before the step, or at the launch
   };
+
+  // The numbers of the memories that are mapped at the addresses of a recording; 0: none.
+  [[nodiscard]] Numbers look(const Recorded& recorded) const {
+    const hip::Api& api = bed_.context.inner();
+    Numbers found{};
+    for (std::size_t i = 0; i < recorded.addresses.size(); ++i) {
+      hipMemLocation location{};
+      location.type = hipMemLocationTypeDevice;
+      unsigned long long flags = 0;
+      const void* const tag = static_cast<const std::byte*>(recorded.addresses[i]) + kTagAt;
+      hipError_t status = api.hipMemGetAccess(&flags, &location, recorded.addresses[i]);
+      if (status == hipErrorInvalidValue || (status == hipSuccess && flags == 0)) continue;
+      if (status == hipSuccess) status = api.hipMemcpy(&found[i], tag, sizeof found[i], hipMemcpyDeviceToHost);
+      if (status != hipSuccess) found[i] = bed_.numbers[i];  // the device has faulted, which is found otherwise
+    }
+    return found;
+  }
+  void lose(bool lost, const std::string& expected) const {
+    if (bed_.lost) return;
+    expect(!lost, PropertyId::kP4, expected, "other memory");
+    bed_.lost = lost;
+  }
 
   void expect(bool holds, PropertyId property, const std::string& expected, const std::string& observed) const {
     bed_.context.expect(holds, property, "remap step " + std::to_string(command_), expected, observed);
@@ -185,6 +228,9 @@ class RemapperBench final : public SystemBench {
     part_ = parts.remapper(context.api(), options);
   }
 
+  // Parts give addresses back, which a launch may still use where the scenario was not finished.
+  ~RemapperBench() override { wait(); }
+
   int run(const SystemAction& action) override {
     const auto first = static_cast<std::size_t>(action.fields[0]);
     switch (action.verb) {
@@ -192,7 +238,7 @@ class RemapperBench final : public SystemBench {
         return step(action);
       case SystemVerb::kRemapCheck:
         wait();
-        compare(print_action(action), PropertyId::kP12);
+        compare(print_action(action));
         return hipSuccess;
       case SystemVerb::kRemapMemory:
         return replace(action, bed_.memories[first]);
@@ -210,7 +256,7 @@ class RemapperBench final : public SystemBench {
 
   void finish() override {
     wait();
-    compare("the end", PropertyId::kP12);
+    compare("the end");
     const std::uint64_t fired = context_.interposer.fired();
     part_.reset();
     expect_told(fired, hip::Status(), "the end");
@@ -252,14 +298,20 @@ class RemapperBench final : public SystemBench {
       static_cast<void>(inner().hipMemcpy(static_cast<std::byte*>(memory.view) + page * bed_.page,
                                           memory.bytes.data() + page * kHead, kHead, hipMemcpyHostToDevice));
     }
+    static_cast<void>(inner().hipMemcpy(static_cast<std::byte*>(memory.view) + kTagAt, &numbers_, sizeof numbers_,
+                                        hipMemcpyHostToDevice));
   }
 
   // The part has given the memory up.
   void destroy(Memory& memory, const std::string& where) const {
     static_cast<void>(inner().hipMemUnmap(memory.view, memory.physical.bytes));
+    if (bed_.lost) {
+      static_cast<void>(inner().hipMemRelease(memory.physical.handle));
+      return;
+    }
     const std::size_t before = held();
     const hipError_t released = inner().hipMemRelease(memory.physical.handle);
-    context_.expect(released == hipSuccess, PropertyId::kP8, where, "the memory is its owner's to release",
+    context_.expect(released != hipErrorInvalidValue, PropertyId::kP8, where, "the memory is its owner's to release",
                     "it was released already");
     context_.expect(before == 0 || released != hipSuccess || held() + 1 == before, PropertyId::kP8, where,
                     "memory that was withdrawn is gone when it is released", "it is still mapped");
@@ -283,6 +335,8 @@ class RemapperBench final : public SystemBench {
     if (std::exchange(last_command_, command) != command) wait();
     const std::uint64_t fired = context_.interposer.fired(), recordings = work.recordings;
     const bool refuses = work.refuses, had_both = work.has_both();
+    bed_.numbers = {in.physical.number, out.physical.number};
+    if (context_.interposer.armed()) work.look_before();
     const hip::Status done = part_->step({.command = command,
                                           .memories = {in.physical, out.physical},
                                           .seen = {in.view, out.view},
@@ -291,18 +345,17 @@ class RemapperBench final : public SystemBench {
                                           .work = work});
     const bool failed = context_.interposer.fired() != fired, refused = refuses && !work.refuses;
     failed_[command] = failed_[command] || failed || refused;
-    context_.expect(done.ok() || failed || refused, worst_of(command), where, "a step",
+    context_.expect(done.ok() || failed || refused, PropertyId::kP12, where, "a step",
                     done.ok() ? "" : done.error().message);
     context_.expect(!done.ok() || !refused, PropertyId::kP4, where, "an error: recording failed", "success");
     context_.expect(failed_[command] || !had_both || work.recordings == recordings, PropertyId::kP10, where,
                     "launched as it was recorded", "recorded again");
+    if (!done) {
+      wait();
+      if (context_.interposer.fired() - fired == 1) work.look_after_failure();
+    }
     note(command, in.bytes, out, done.ok());
     return code_of(done);
-  }
-
-  // Bytes that are wrong after a call failed were changed by the call.
-  [[nodiscard]] PropertyId worst_of(std::size_t command) const {
-    return failed_[command] ? PropertyId::kP4 : PropertyId::kP12;
   }
 
   // The bytes of the memory that the step wrote. After an error it may have written them, or not.
@@ -315,7 +368,6 @@ class RemapperBench final : public SystemBench {
     for (std::size_t i = 0; i < kNumberBytes; i += sizeof number) std::memcpy(after.data() + i, &number, sizeof number);
     if (command == 1) std::fill(after.begin() + kHead, after.end(), fill_of(command));
     if (!done) {
-      wait();
       const Heads seen = look(out);
       for (std::size_t i = 0; i < seen.size(); ++i) {
         if (seen[i] != after[i]) after[i] = out.bytes[i];
@@ -340,11 +392,11 @@ class RemapperBench final : public SystemBench {
     return seen;
   }
 
-  void compare(const std::string& where, PropertyId property) {
-    if (failed_[0] || failed_[1]) property = PropertyId::kP4;
+  void compare(const std::string& where) const {
+    if (bed_.lost) return;
     for (const Memory& memory : bed_.memories) {
       const auto n = static_cast<std::size_t>(&memory - bed_.memories.data());
-      context_.expect(look(memory) == memory.bytes, property, where,
+      context_.expect(look(memory) == memory.bytes, PropertyId::kP12, where,
                       "memory " + std::to_string(n) + " as the commands leave it without remapping", "other bytes");
     }
   }
@@ -355,6 +407,10 @@ class RemapperBench final : public SystemBench {
     expect_told(fired, status, print_action(action));
     context_.expect(status.ok() || context_.interposer.fired() != fired, PropertyId::kP12, print_action(action),
                     "the memory is mapped nowhere", status.ok() ? "" : status.error().message);
+    hipMemAllocationProp properties{};
+    context_.expect(
+        inner().hipMemGetAllocationPropertiesFromHandle(&properties, memory.physical.handle) != hipErrorInvalidValue,
+        PropertyId::kP8, print_action(action), "the memory is its owner's to release", "it was released already");
     return status;
   }
 
@@ -373,8 +429,9 @@ class RemapperBench final : public SystemBench {
     const std::uint64_t fired = context_.interposer.fired();
     const hip::Status status = part_->clear(command);
     expect_told(fired, status, print_action(action));
-    failed_[command] = failed_[command] || context_.interposer.fired() != fired;  // recording is due then, too
-    if (status) works_[command].forget();
+    failed_[command] = failed_[command] || context_.interposer.fired() != fired;
+    if (!status) wait();
+    works_[command].forget();  // recording is due, also after an error
     return code_of(status);
   }
 

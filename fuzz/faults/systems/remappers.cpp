@@ -2,11 +2,12 @@
 //
 //   M01  maps the memory of a step while the launch two steps ago may still run on those addresses.
 //   M02  has one set of addresses, and waits for the launch two steps ago as if there were two.
-//   M03  waits for the default stream before it unmaps. Other streams are not waited for.
+//   M03  waits for the default stream before it unmaps. Other streams are not waited for, except before addresses are
+//        given back.
 //   M04  gives device 0 access, and no other.
 //   M05  withdraws memory in its books only; it stays mapped until the next step needs its addresses.
 //   M06  keeps the addresses of a command that was cleared for the next command, which does not record for them.
-//   M07  rounds the size of a buffer down to whole pages.
+//   M07  rounds the size that it maps down to whole pages.
 //   M08  a step that fails at its second mapping notes that the first is the earlier one again, and does not map it.
 //   M09  replaces an argument that has the bits of the caller's address, whatever it is.
 //   M10  releases memory that is withdrawn, which its owner does as well.
@@ -63,7 +64,7 @@ class PatchedRemapper final : public verify::RemapperPart {
     const std::size_t turn = command.steps % 2, index = habits_.one_set ? 0 : turn;
     Set& set = command.sets[index];
     hip::Status status = ready(command, step.command, set, turn);
-    if (status && !habits_.never_waits) status = wait(command.launches[turn]);
+    if (status && !habits_.never_waits) status = wait(command.launches[turn], habits_.waits_for_default);
     if (status) status = map(set, step);
     if (status && !set.recorded) {
       status = record(set, index, step);
@@ -90,7 +91,7 @@ class PatchedRemapper final : public verify::RemapperPart {
           if (!slot.mapped || slot.memory.number != memory) continue;
           handle = slot.memory.handle;
           if (habits_.withdraws_in_books) continue;
-          hip::Status gone = wait_for_all(command);
+          hip::Status gone = wait_for_all(command, habits_.waits_for_default);
           if (gone) gone = unmap(slot);
           all = hip::both(std::move(all), gone);
         }
@@ -102,15 +103,21 @@ class PatchedRemapper final : public verify::RemapperPart {
     return all;
   }
 
+  // Whatever fails, recording is due: the caller has destroyed its graphs.
   hip::Status clear(std::size_t number) override {
+    std::array<bool, 2> recorded{};
+    for (std::size_t i = 0; i < recorded.size(); ++i)
+      recorded[i] = std::exchange(commands_[number].sets[i].recorded, false);
     const hip::Result<hip::DeviceScope> scope = hip::DeviceScope::enter(api_, 0, options_.errors);
     if (!scope) return scope.error();
     Command& command = commands_[number];
-    hip::Status all = wait_for_all(command);
+    hip::Status all = wait_for_all(command, false);
     if (!all) return all;
-    for (Set& set : command.sets) {
-      if (habits_.inherits_recordings && set.recorded && left_.size() < kLeft) {
+    for (std::size_t i = 0; i < recorded.size(); ++i) {
+      Set& set = command.sets[i];
+      if (habits_.inherits_recordings && recorded[i] && left_.size() < kLeft) {
         for (Slot& slot : set.slots) all = hip::both(std::move(all), unmap(slot));
+        set.recorded = all.ok();
         if (all) left_.push_back(std::exchange(set, {}));
       } else {
         all = hip::both(std::move(all), give_back(set));
@@ -129,7 +136,7 @@ class PatchedRemapper final : public verify::RemapperPart {
   static constexpr std::size_t kLeft = 2;
   struct Slot {
     void* address = nullptr;
-    std::size_t room = 0, mapped_bytes = 0;
+    std::size_t room = 0, used = 0, mapped_bytes = 0;
     hip::PhysicalMemory memory{};
     bool mapped = false;
   };
@@ -169,10 +176,11 @@ class PatchedRemapper final : public verify::RemapperPart {
       left_.pop_back();
     }
     const hip::RemappedBuffer& buffer = options_.buffers[number];
-    const std::size_t unit = page(), bytes = habits_.rounds_down ? buffer.bytes : buffer.most_bytes;
+    const std::size_t unit = page();
     for (Slot& slot : set.slots) {
       if (slot.address != nullptr) continue;
-      slot.room = habits_.rounds_down ? std::max(bytes / unit, std::size_t{1}) * unit : bytes;
+      slot.room = buffer.most_bytes;
+      slot.used = habits_.rounds_down ? std::max(buffer.bytes / unit, std::size_t{1}) * unit : slot.room;
       const hip::Status reserved =
           hip::call<&hip::Api::hipMemAddressReserve>(api_, &slot.address, slot.room, std::size_t{0}, nullptr, 0ULL);
       if (!reserved) return reserved;
@@ -180,16 +188,16 @@ class PatchedRemapper final : public verify::RemapperPart {
     return {};
   }
 
-  hip::Status wait(Launch& launch) const {
+  hip::Status wait(Launch& launch, bool for_default) const {
     if (!launch.in_flight) return {};
     const hip::Status waited =
-        habits_.waits_for_default ? hip::StreamRef::of_default(api_).synchronize() : launch.done->synchronize();
-    launch.in_flight = !waited.ok();
+        for_default ? hip::StreamRef::of_default(api_).synchronize() : launch.done->synchronize();
+    if (!for_default) launch.in_flight = !waited.ok();
     return waited;
   }
-  hip::Status wait_for_all(Command& command) const {
+  hip::Status wait_for_all(Command& command, bool for_default) const {
     hip::Status all;
-    for (Launch& launch : command.launches) all = hip::both(std::move(all), wait(launch));
+    for (Launch& launch : command.launches) all = hip::both(std::move(all), wait(launch, for_default));
     return all;
   }
 
@@ -201,7 +209,7 @@ class PatchedRemapper final : public verify::RemapperPart {
   }
 
   hip::Status map_one(Slot& slot, const hip::PhysicalMemory& memory) const {
-    const std::size_t bytes = std::min(memory.bytes, slot.room);
+    const std::size_t bytes = std::min(memory.bytes, slot.used);
     hip::Status status =
         hip::call<&hip::Api::hipMemMap>(api_, slot.address, bytes, std::size_t{0}, memory.handle, 0ULL);
     if (!status) return status;
@@ -224,9 +232,11 @@ class PatchedRemapper final : public verify::RemapperPart {
   hip::Status map(Set& set, const Step& step) const {
     const std::array<Slot, 2> before = set.slots;
     hip::Status status;
+    std::size_t failing = 0;
     for (std::size_t i = 0; i < set.slots.size() && status; ++i) {
       Slot& slot = set.slots[i];
       if (slot.mapped && slot.memory == step.memories[i]) continue;
+      failing = i;
       status = unmap(slot);
       if (status) status = map_one(slot, step.memories[i]);
     }
@@ -234,7 +244,7 @@ class PatchedRemapper final : public verify::RemapperPart {
     for (std::size_t i = 0; i < set.slots.size(); ++i) {
       Slot& slot = set.slots[i];
       if (slot.memory == before[i].memory && before[i].mapped) continue;
-      if (habits_.half_rollback && before[i].mapped && slot.mapped) {
+      if (habits_.half_rollback && before[i].mapped && i < failing) {
         slot.memory = before[i].memory;
       } else {
         status = hip::both(std::move(status), unmap(slot));
