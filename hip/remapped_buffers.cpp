@@ -183,7 +183,7 @@ Status RemappedBuffers::reserve(State& state, Slot& slot, std::size_t bytes) con
   for (const std::size_t more : {std::size_t{0}, state.granularity}) {
     Slot got;
     got.reserved_bytes = bytes + more;
-    const Result<void*> reserved = options_.ranges.reserve(api_, got.reserved_bytes, state.granularity);
+    const Result<void*> reserved = ranges().reserve(api_, got.reserved_bytes, state.granularity);
     if (!reserved) return reserved.error();
     got.reserved = reserved.value();
     ++state.counts.reserved;
@@ -193,7 +193,7 @@ Status RemappedBuffers::reserve(State& state, Slot& slot, std::size_t bytes) con
       slot = got;
       return {};
     }
-    Status freed = options_.ranges.free(api_, got.reserved, got.reserved_bytes);
+    Status freed = call<&Api::hipMemAddressFree>(api_, got.reserved, got.reserved_bytes);  // nothing was mapped there
     if (!freed) {
       state.replaced.push_back(got);
       return freed;
@@ -442,7 +442,7 @@ Status RemappedBuffers::withdraw(std::uint64_t number) {
 Status RemappedBuffers::give_back(State& state, Slot& slot) const {
   if (slot.reserved == nullptr) return {};
   Status unmapped = unmap(state, slot);
-  Status freed = options_.ranges.free(api_, slot.reserved, slot.reserved_bytes);
+  Status freed = ranges().free(api_, slot.reserved, slot.reserved_bytes, unmapped.ok() && !slot.broken);
   if (!freed) return both(std::move(unmapped), freed);
   slot = {};
   return {};

@@ -31,7 +31,8 @@
 //             the addresses in question and calls record(). The former ones stay reserved until clear(): 7.2 confuses
 //             a range that is reserved again with the earlier one. Memory that could not be unmapped stays mapped there
 //             until clear() or withdraw().
-//   teardown  gives every mapping and range back once, behind the work in flight; a failure is returned, or reported by
+//   teardown  gives every mapping and range back once (a range to `ranges`, where the options have them), behind the
+//   work in flight; a failure is returned, or reported by
 //             the destructor, and is tried again. The destructor waits for work in flight without a limit.
 //
 // Sources: HIP's header documentation, group Virtual; CUDA's documentation of the driver, Virtual Memory Management.
@@ -93,13 +94,15 @@ struct RemappedBuffersOptions {
   hipMemAllocationGranularity_flags granularity = hipMemAllocationGranularityMinimum;
   std::chrono::milliseconds patience{10000};  // a step waits so long for the launch of two steps ago
   ErrorSink errors{};                         // receives errors that cannot be returned, such as the destructor's
-  AddressRanges ranges{};                     // by default for a release that frees ranges rightly
+  // Reserves and frees the ranges, and outlives the object. Null: the runtime's release frees ranges rightly. On others
+  // (ReleaseQuirks::of_free_addresses()) calls end in a crash without one.
+  AddressRanges* ranges = nullptr;
 };
 
 struct RemappedBuffersCounts {
   std::uint64_t steps = 0;     // steps that succeeded
   std::uint64_t recorded = 0;  // how often a set was recorded
-  std::uint64_t reserved = 0;  // ranges of addresses that were reserved
+  std::uint64_t reserved = 0;  // ranges of addresses that were reserved, or taken from kept ones
   std::uint64_t maps = 0;      // mappings that were made and checked, those that a failed step put back among them
   std::uint64_t unmaps = 0;    // mappings that were taken away
   std::uint64_t accesses = 0;  // calls of hipMemSetAccess that succeeded
@@ -170,6 +173,7 @@ class RemappedBuffers {
     RemappedBuffersCounts counts;
   };
 
+  [[nodiscard]] AddressRanges& ranges() const { return options_.ranges != nullptr ? *options_.ranges : plain_; }
   [[nodiscard]] std::size_t rounded_up(const State& state, std::size_t bytes) const;
   [[nodiscard]] std::size_t room(const State& state, const RemappedBuffer& buffer) const;
   [[nodiscard]] Status ask_granularity(State& state) const;
@@ -197,6 +201,7 @@ class RemappedBuffers {
   const Api& api_;
   const std::vector<RemappedBuffer> buffers_;
   const RemappedBuffersOptions options_;
+  mutable AddressRanges plain_;           // where the options have none
   std::vector<hipMemAccessDesc> access_;  // of every device that gets it
   mutable sync::Mutex mutex_;
   sync::Cell<State> state_;  // guarded by mutex_

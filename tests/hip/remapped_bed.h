@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "hip/release_quirks.h"
 #include "hip/remapped_buffers.h"
 
 namespace remapped {
@@ -25,8 +26,9 @@ inline hipMemAllocationProp on_device(int device) {
 // Physical memory that is released at the end, with an address of the test's own at which its first number can be seen.
 class Memories {
  public:
-  Memories(const hip::Api& api, std::size_t page, hip::AddressRanges ranges = hip::AddressRanges())
-      : api_(api), page_(page), ranges_(ranges) {}
+  // `free_addresses`: as of hip::AddressRanges.
+  Memories(const hip::Api& api, std::size_t page, const hip::ReleaseQuirk* free_addresses = nullptr)
+      : api_(api), page_(page), ranges_(free_addresses) {}
   Memories(const Memories&) = delete;
   Memories& operator=(const Memories&) = delete;
   ~Memories() {
@@ -64,6 +66,7 @@ class Memories {
   }
   [[nodiscard]] const hip::PhysicalMemory& operator[](std::size_t n) const { return all_[n].memory; }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
+  [[nodiscard]] hip::AddressRanges& ranges() { return ranges_; }
 
  private:
   struct Seen {

@@ -18,9 +18,9 @@ hip::Api& api() {
   return table;
 }
 
-hip::AddressRanges ranges() {
+const hip::ReleaseQuirk* free_addresses() {
   const hip::Result<int> version = hip::version_of_release(api());
-  return hip::AddressRanges(hip::ReleaseQuirks::of_version(version ? version.value() : 0).of_free_addresses());
+  return hip::ReleaseQuirks::of_version(version ? version.value() : 0).of_free_addresses();
 }
 
 struct RemappedOnRuntime : testing::Test {
@@ -28,9 +28,9 @@ struct RemappedOnRuntime : testing::Test {
     static_cast<void>(api().hipGetLastError());
     const hipMemAllocationProp prop = remapped::on_device(0);
     EXPECT_EQ(api().hipMemGetAllocationGranularity(&page, &prop, hipMemAllocationGranularityMinimum), hipSuccess);
-    memories.emplace(api(), page, ranges());
+    memories.emplace(api(), page, free_addresses());
     buffers.emplace(api(), std::vector<hip::RemappedBuffer>{{8}, {8}},
-                    hip::RemappedBuffersOptions{.errors = into(told), .ranges = ranges()});
+                    hip::RemappedBuffersOptions{.errors = into(told), .ranges = &memories->ranges()});
     work.emplace(api(), [](hipGraph_t graph, void* out, void* in) {
       hipGraphNode_t node = nullptr;
       EXPECT_EQ(api().hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, out, in, 8, hipMemcpyDeviceToDevice),
@@ -116,7 +116,7 @@ TEST_F(RemappedOnRuntime, AMemoryThatIsWithdrawnCanBeReleasedAndTheNextOneIsUsed
 // AMD's 7.2 and 6.4 answer success for a map whose size is not the memory's.
 TEST_F(RemappedOnRuntime, MemoryThatIsSmallerThanStatedIsSeenAndTheNextStepsAreRight) {
   buffers.emplace(api(), std::vector<hip::RemappedBuffer>{{8, 2 * page}, {8, 2 * page}},
-                  hip::RemappedBuffersOptions{.errors = into(told), .ranges = ranges()});
+                  hip::RemappedBuffersOptions{.errors = into(told), .ranges = &memories->ranges()});
   add_memories(3);
   hip::PhysicalMemory wrong = (*memories)[2];
   wrong.bytes = 2 * page;

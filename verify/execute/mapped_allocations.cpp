@@ -19,11 +19,11 @@ hipMemAllocationProp properties_of(Id device) {
 
 }  // namespace
 
-const char* MappedAllocations::missing_function() const {
+const char* MappedAllocations::missing_function(const hip::Api& api) {
   using hip::Api;
   return hip::first_missing<&Api::hipMemGetAllocationGranularity, &Api::hipMemAddressReserve, &Api::hipMemAddressFree,
                             &Api::hipMemCreate, &Api::hipMemRelease, &Api::hipMemMap, &Api::hipMemUnmap,
-                            &Api::hipMemSetAccess, &Api::hipMemGetAccess>(platform_.api());
+                            &Api::hipMemSetAccess, &Api::hipMemGetAccess>(api);
 }
 
 hip::Result<std::uint64_t> MappedAllocations::granularity() {
@@ -92,8 +92,9 @@ hip::Status MappedAllocations::free(void* address) {
   const hip::PhysicalMemory memory = found->second;
   allocations_.erase(found);
   hip::Status all = hip::call<&hip::Api::hipMemUnmap>(api, address, memory.bytes);
+  const bool unmapped = all.ok();
   all = hip::both(std::move(all), hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
-  return hip::both(std::move(all), ranges_.free(api, address, memory.bytes));
+  return hip::both(std::move(all), ranges_.free(api, address, memory.bytes, unmapped));
 }
 
 hip::Status MappedAllocations::free_all() {

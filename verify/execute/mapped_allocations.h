@@ -29,12 +29,15 @@ class MappedAllocations {
   };
 
   MappedAllocations(Platform& platform, Id devices)
-      : platform_(platform), devices_(devices), ranges_(address_ranges_of(platform.api())) {}
+      : platform_(platform), devices_(devices), ranges_(free_addresses_of(platform)) {}
   MappedAllocations(const MappedAllocations&) = delete;
   MappedAllocations& operator=(const MappedAllocations&) = delete;
 
   // A function that allocations and their holders need and the runtime lacks, or null.
-  [[nodiscard]] const char* missing_function() const;
+  [[nodiscard]] const char* missing_function() const { return missing_function(platform_.api()); }
+  [[nodiscard]] static const char* missing_function(const hip::Api& api);
+  // The holders use it as well.
+  [[nodiscard]] hip::AddressRanges& ranges() { return ranges_; }
   // Memory of `device`, at least `bytes` of it. On an error nothing is left.
   [[nodiscard]] hip::Result<void*> allocate(std::uint64_t bytes, Id device);
   // `address`: as allocate() returned it. Makes every holder give the memory up; the first error is returned.
@@ -58,7 +61,7 @@ class MappedAllocations {
 
   Platform& platform_;
   const Id devices_;
-  const hip::AddressRanges ranges_;
+  hip::AddressRanges ranges_;
   std::uint64_t granularity_ = 0;  // 0: not asked for yet
   std::uint64_t numbers_ = 0;      // given so far
   std::map<hip::DeviceAddress, hip::PhysicalMemory> allocations_;

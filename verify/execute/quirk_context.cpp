@@ -9,9 +9,10 @@ hip::ReleaseQuirks release_quirks_of(const StrategyContext& context) {
   return hip::ReleaseQuirks::of_version(version ? version.value() : 0);  // 0: of no release
 }
 
-hip::AddressRanges address_ranges_of(const hip::Api& api) {
-  const hip::Result<int> version = hip::version_of_release(api);
-  return hip::AddressRanges(hip::ReleaseQuirks::of_version(version ? version.value() : 0).of_free_addresses());
+const hip::ReleaseQuirk* free_addresses_of(Platform& platform) {
+  if (platform.white_box()) return nullptr;
+  const hip::Result<int> version = hip::version_of_release(platform.api());
+  return version ? hip::ReleaseQuirks::of_version(version.value()).of_free_addresses() : nullptr;
 }
 
 hip::BufferMemory buffer_memory(MemoryKind kind) {

@@ -91,7 +91,7 @@ class RemappedExec final : public ExecPatcher, private MappedAllocations::Holder
     hip::RemappedBuffersOptions options;
     for (Id device = 0; device < context_.devices; ++device) options.devices.push_back(static_cast<int>(device));
     options.errors = {note_error, &context_};
-    options.ranges = address_ranges_of(context_.interposer.inner());
+    options.ranges = &context_.mapped->ranges();
     remapped_.emplace(context_.api, std::move(buffers), std::move(options));
     recorded_ = std::move(wanted);
     changed_ = false;

@@ -5,7 +5,6 @@
 
 #include "hip/errors.h"
 #include "verify/execute/devices.h"
-#include "verify/execute/quirk_context.h"
 #include "verify/run/run.h"
 
 namespace verify {
@@ -93,17 +92,16 @@ hip::Status MappedMemory::create(const CreatePhysical& c) {
 hip::Status MappedMemory::fill(const CreatePhysical& c, const Memory& memory) {
   const hip::Api& api = context_.interposer.inner();
   if (hip::Status status = synchronize_devices(api, context_.devices); !status) return status;
-  const hip::AddressRanges ranges = address_ranges_of(api);
-  const hip::Result<void*> at = ranges.reserve(api, memory.bytes);
+  const hip::Result<void*> at = own_ranges_.reserve(api, memory.bytes);
   if (!at) return at.error();
-  hip::Status status =
-      hip::call<&hip::Api::hipMemMap>(api, at.value(), memory.bytes, std::size_t{0}, memory.handle, 0ULL);
+  hip::Status unmapped,
+      status = hip::call<&hip::Api::hipMemMap>(api, at.value(), memory.bytes, std::size_t{0}, memory.handle, 0ULL);
   if (status) {
     status = fill_at(c, at.value());
-    hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, at.value(), memory.bytes);
-    if (status) status = std::move(unmapped);
+    unmapped = hip::call<&hip::Api::hipMemUnmap>(api, at.value(), memory.bytes);
+    if (status) status = unmapped;
   }
-  hip::Status freed = ranges.free(api, at.value(), memory.bytes);
+  hip::Status freed = own_ranges_.free(api, at.value(), memory.bytes, unmapped.ok());
   return status ? freed : status;
 }
 
@@ -173,19 +171,23 @@ hip::Status MappedMemory::view(const DeclareView& c) {
 
 hip::Status MappedMemory::give_back() {
   const hip::Api& api = context_.interposer.inner();
-  const hip::AddressRanges ranges = address_ranges_of(api);
   hip::Status first;
   const auto keep = [&first](hip::Status status) {
     if (first) first = std::move(status);
   };
+  std::set<Id> mapped;  // the ranges where memory may still be
   for (const auto& [id, range] : ranges_) {
-    for (const auto& [page, bytes] : range.mappings)
-      keep(hip::call<&hip::Api::hipMemUnmap>(api, pointer_to(range.base, page), bytes));
+    for (const auto& [page, bytes] : range.mappings) {
+      hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, pointer_to(range.base, page), bytes);
+      if (!unmapped) mapped.insert(id);
+      keep(std::move(unmapped));
+    }
   }
   for (const auto& [id, memory] : memories_) {
     if (!memory.released) keep(hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
   }
-  for (const auto& [id, range] : ranges_) keep(ranges.free(api, pointer_to(range.base, 0), range.bytes));
+  for (const auto& [id, range] : ranges_)
+    keep(own_ranges_.free(api, pointer_to(range.base, 0), range.bytes, !mapped.contains(id)));
   ranges_.clear();
   memories_.clear();
   return first;

@@ -7,16 +7,18 @@
 #include <map>
 #include <set>
 
+#include "hip/address_ranges.h"
 #include "hip/result/result.h"
 #include "verify/execute/objects.h"
 #include "verify/execute/placement.h"
+#include "verify/execute/quirk_context.h"
 
 namespace verify {
 
 class MappedMemory {
  public:
   MappedMemory(StrategyContext& context, BufferMemory& memory, Platform& platform)
-      : context_(context), memory_(memory), platform_(platform) {}
+      : context_(context), memory_(memory), platform_(platform), own_ranges_(free_addresses_of(platform)) {}
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
 
@@ -58,6 +60,7 @@ class MappedMemory {
   StrategyContext& context_;
   BufferMemory& memory_;
   Platform& platform_;
+  hip::AddressRanges own_ranges_;  // of the harness's mappings, and of what the program left
   std::map<Id, Range> ranges_;
   std::map<Id, Memory> memories_;
   std::map<Id, Id> views_;  // of which range

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "verify/execute/mapped_allocations.h"
+
 namespace verify {
 
 hip::ErrorSink BenchContext::sink() {
@@ -57,6 +59,12 @@ SystemBench& SystemsBench::bench_of(System system) {
       break;
   }
   return *bench;
+}
+
+const char* missing_function(System system, const hip::Api& api) {
+  if (system != System::kRemapper) return nullptr;
+  const char* const missing = MappedAllocations::missing_function(api);
+  return missing != nullptr ? missing : hip::first_missing<&hip::Api::hipMemGetAllocationPropertiesFromHandle>(api);
 }
 
 int SystemsBench::dispatch(const SystemAction& action) {

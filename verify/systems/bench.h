@@ -82,6 +82,9 @@ class SystemBench {
   [[noreturn]] static void not_of_this_bench(const SystemAction& action);
 };
 
+// A function of the runtime that the system's scenarios need and the runtime lacks, or null.
+[[nodiscard]] const char* missing_function(System system, const hip::Api& api);
+
 class SystemsBench {
  public:
   // `platform` has begun and is entered, and stays entered until finish().

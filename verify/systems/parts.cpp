@@ -182,14 +182,12 @@ class RealTraces final : public TracesPart {
 
 class RealRemapper final : public RemapperPart {
  public:
-  RealRemapper(const hip::Api& api, const RemapperOptions& options, const hip::ReleaseQuirks& quirks) {
+  RealRemapper(const hip::Api& api, const RemapperOptions& options) {
     for (std::size_t i = 0; i < commands_.size(); ++i) {
       const hip::RemappedBuffer& buffer = options.buffers[i];
       commands_[i].buffers.emplace(
           api, std::vector<hip::RemappedBuffer>{buffer, buffer},
-          hip::RemappedBuffersOptions{.devices = options.devices,
-                                      .errors = options.errors,
-                                      .ranges = hip::AddressRanges(quirks.of_free_addresses())});
+          hip::RemappedBuffersOptions{.devices = options.devices, .errors = options.errors, .ranges = options.ranges});
     }
   }
   hip::Status step(const Step& step) override {
@@ -238,10 +236,9 @@ Parts real_parts(const hip::ReleaseQuirks& quirks) {
     return std::make_unique<RealStabilizer>(api, quirks, errors);
   };
   parts.traces = [](const hip::Api& api, hip::ErrorSink errors) { return std::make_unique<RealTraces>(api, errors); };
-  parts.remapper = [quirks](const hip::Api& api, const RemapperOptions& options) {
-    return std::make_unique<RealRemapper>(api, options, quirks);
+  parts.remapper = [](const hip::Api& api, const RemapperOptions& options) {
+    return std::make_unique<RealRemapper>(api, options);
   };
-  parts.ranges = hip::AddressRanges(quirks.of_free_addresses());
   return parts;
 }
 

@@ -120,6 +120,7 @@ class RemapperPart {
 struct RemapperOptions {
   std::array<hip::RemappedBuffer, kRemapCommands> buffers;  // both buffers of a command
   std::vector<int> devices;                                 // that access the memory
+  hip::AddressRanges* ranges = nullptr;                     // of the runtime's release
   hip::ErrorSink errors;
 };
 
@@ -131,7 +132,6 @@ struct Parts {
   std::function<std::unique_ptr<StabilizerPart>(const hip::Api&, hip::ErrorSink)> stabilizer;
   std::function<std::unique_ptr<TracesPart>(const hip::Api&, hip::ErrorSink)> traces;
   std::function<std::unique_ptr<RemapperPart>(const hip::Api&, const RemapperOptions&)> remapper;
-  hip::AddressRanges ranges{};  // for memory that scenarios map themselves
 };
 
 inline constexpr std::size_t kScenarioMaxIdle = 3;  // of the stream cache: small, so that the cache gets full

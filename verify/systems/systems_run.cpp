@@ -33,6 +33,11 @@ void SystemsRun::perform(const SystemAction& action, std::size_t step, Observati
     observation.unsupported = "device " + std::to_string(device);
     return;
   }
+  const std::optional<System> system = describe(action.verb).system;
+  if (const char* const missing = system ? missing_function(*system, platform_.api()) : nullptr; missing != nullptr) {
+    observation.unsupported = missing;
+    return;
+  }
   const Inside inside(*this);
   const std::uint64_t fired = bench_->failures_fired();
   note(bench_->run(action), step, observation);

@@ -90,7 +90,10 @@ class PatchedRemapper final : public verify::RemapperPart {
         for (Slot& slot : set.slots) {
           if (!slot.mapped || slot.memory.number != memory) continue;
           handle = slot.memory.handle;
-          if (habits_.withdraws_in_books) continue;
+          if (habits_.withdraws_in_books) {
+            slot.memory = {};
+            continue;
+          }
           hip::Status gone = wait_for_all(command, habits_.waits_for_default);
           if (gone) gone = unmap(slot);
           all = hip::both(std::move(all), gone);
@@ -103,7 +106,7 @@ class PatchedRemapper final : public verify::RemapperPart {
     return all;
   }
 
-  // Whatever fails, recording is due: the caller has destroyed its graphs.
+  // Recording is due, also after an error: the caller has destroyed its graphs.
   hip::Status clear(std::size_t number) override {
     std::array<bool, 2> recorded{};
     for (std::size_t i = 0; i < recorded.size(); ++i)
