@@ -21,31 +21,16 @@
 #include <utility>
 #include <vector>
 
-#include "bench/counting_api.h"
 #include "bench/run.h"
 #include "bench/step_runtimes.h"
 #include "bench/step_session.h"
+#include "bench/step_timing.h"
 
 namespace bench {
 
 namespace {
 
 constexpr std::uint32_t kSyntheticCaptureUs = 1000;
-
-enum class Timed : std::uint8_t { kBring, kStep, kDone };
-constexpr Timed kTimed[] = {Timed::kBring, Timed::kStep, Timed::kDone};
-
-std::string_view name_of(Timed timed) {
-  switch (timed) {
-    case Timed::kBring:
-      return "bring";
-    case Timed::kStep:
-      return "step";
-    case Timed::kDone:
-      return "done";
-  }
-  return "";
-}
 
 struct StepCase {
   StepRuntime* runtime = nullptr;
@@ -96,7 +81,8 @@ class Beds {
     const bool mapped = needs_mapped(what.options.way);
     std::unique_ptr<StepBed>& bed = beds_[{what.runtime, what.model, mapped}];
     if (!bed) {
-      hip::Result<std::unique_ptr<StepBed>> made = StepBed::make(*what.runtime->platform, what.model, mapped);
+      hip::Result<std::unique_ptr<StepBed>> made =
+          StepBed::make(*what.runtime->platform, make_step_workload(what.model), mapped);
       if (!made) return made.error();
       bed = std::move(made).value();
     }
@@ -116,48 +102,15 @@ class Beds {
   std::map<std::string, hip::Result<StepCounts>> counted_;
 };
 
-hip::Status run_steps(benchmark::State& state, const StepCase& what, StepBed& bed) {
-  hip::Api table = bed.api();
-  hip::Result<std::unique_ptr<StepSession>> session = StepSession::make(what.options, bed, table);
-  if (!session) return session.error();
-  hip::Status status;
-  std::size_t n = 0;
-  for (; n < kStepsOfATurn; ++n) {  // a way sets itself up in its first steps at either place
-    if (status) status = session.value()->step(bed.addresses(session.value()->away_at(n)));
-    if (status) status = bed.synchronize();
-  }
-  if (what.timed == Timed::kBring) table = without_launches(table);
-  const bool works = what.timed != Timed::kBring || what.options.way == StepWay::kStabilise;
-  for (auto turn : state) {
-    static_cast<void>(turn);
-    if (status) status = session.value()->step(bed.addresses(session.value()->away_at(n++)));
-    if (!works) continue;
-    if (what.timed != Timed::kDone) state.PauseTiming();
-    if (status) status = bed.synchronize();
-    if (what.timed != Timed::kDone) state.ResumeTiming();
-  }
-  return status;
-}
-
-// One that is missing is 0: how much repetitions of a 0 differ, by which the library divides, is no number in JSON.
-void count(benchmark::State& state, const char* name, std::uint64_t value) {
-  if (value != 0) state.counters[name] = static_cast<double>(value);
-}
-
 void run_case(benchmark::State& state, const StepCase& what, Beds& beds) {
   const hip::Result<StepBed*> bed = beds.of(what);
   if (!bed) return state.SkipWithError(bed.error().message.c_str());
   const hip::Result<StepCounts>& counts = beds.counts(what, *bed.value());
   if (!counts) return state.SkipWithError(counts.error().message.c_str());
-  if (const hip::Status status = run_steps(state, what, *bed.value()); !status) {
+  if (const hip::Status status = time_steps(state, what.timed, what.options, *bed.value()); !status) {
     return state.SkipWithError(status.error().message.c_str());
   }
-  const StepCounts& of = counts.value();
-  count(state, "calls", of.calls);
-  count(state, "setters", of.setters);
-  count(state, "launches", of.launches);
-  count(state, "allocations", of.allocations);
-  count(state, "bytes_copied", of.bytes_copied);
+  show(state, counts.value());
 }
 
 // ---- the summary

@@ -40,8 +40,10 @@ KernelUse use_of(CommandKind kind) {
 
 }  // namespace
 
-StepBed::StepBed(verify::Platform& platform, StepModel model)
-    : platform_(platform), workload_(make_step_workload(model)) {
+StepBed::StepBed(verify::Platform& platform, StepWorkload workload)
+    : platform_(platform),
+      workload_(std::move(workload)),
+      spacing_((workload_.buffer_bytes / kSpacing + 1) * kSpacing) {
   for (const CommandKind kind : {CommandKind::kProduct, CommandKind::kCombine, CommandKind::kUpdate}) {
     kernels_.push_back(kernel(kind));
   }
@@ -61,8 +63,8 @@ StepBed::~StepBed() {
   hip::ErrorSink{}(status);
 }
 
-hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, StepModel model, bool mapped) {
-  std::unique_ptr<StepBed> bed(new StepBed(platform, model));
+hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, StepWorkload workload, bool mapped) {
+  std::unique_ptr<StepBed> bed(new StepBed(platform, std::move(workload)));
   if (hip::Status status = bed->prepare(mapped); !status) return status.error();
   return bed;
 }
@@ -70,16 +72,16 @@ hip::Result<std::unique_ptr<StepBed>> StepBed::make(verify::Platform& platform, 
 hip::Status StepBed::allocate(bool mapped) {
   const std::size_t count = 2 * workload_.buffers.size();
   if (!mapped) {
-    hip::Status status = hip::call<&hip::Api::hipMalloc>(api(), &memory_, count * kSpacing);
+    hip::Status status = hip::call<&hip::Api::hipMalloc>(api(), &memory_, count * spacing_);
     for (std::size_t i = 0; i < count; ++i)
-      places_.push_back(reinterpret_cast<hip::DeviceAddress>(memory_) + i * kSpacing);
+      places_.push_back(reinterpret_cast<hip::DeviceAddress>(memory_) + i * spacing_);
     return status;
   }
   mapped_.emplace(platform_, 1);
   if (const char* missing = mapped_->missing_function())
     return hip::Error{hipErrorNotSupported, std::string("the runtime lacks ") + missing};
   for (std::size_t i = 0; i < count; ++i) {
-    const hip::Result<void*> place = mapped_->allocate(kStepBufferBytes, 0);
+    const hip::Result<void*> place = mapped_->allocate(workload_.buffer_bytes, 0);
     if (!place) return place.error();
     places_.push_back(reinterpret_cast<hip::DeviceAddress>(place.value()));
   }
@@ -131,7 +133,7 @@ std::optional<std::vector<hip::ArgumentSlot>> StepBed::layout_of(hipFunction_t f
 }
 
 std::uint64_t StepBed::place_of(hip::DeviceAddress address) const {
-  if (!mapped_) return (address - places_.front()) / kSpacing;  // asked within timed steps
+  if (!mapped_) return (address - places_.front()) / spacing_;  // asked within timed steps
   return static_cast<std::uint64_t>(std::ranges::find(places_, address) - places_.begin());
 }
 

@@ -23,7 +23,7 @@ namespace bench {
 class StepBed {
  public:
   // `platform` has begun, is entered and stays so. An error is one of the runtime's.
-  [[nodiscard]] static hip::Result<std::unique_ptr<StepBed>> make(verify::Platform& platform, StepModel model,
+  [[nodiscard]] static hip::Result<std::unique_ptr<StepBed>> make(verify::Platform& platform, StepWorkload workload,
                                                                   bool mapped = false);
   StepBed(const StepBed&) = delete;
   StepBed& operator=(const StepBed&) = delete;
@@ -66,10 +66,10 @@ class StepBed {
     std::vector<std::byte> scalars;        // the block without its addresses
   };
   static constexpr std::size_t kKinds = 3;
-  static constexpr std::uint64_t kSpacing = 512;  // buffers do not touch
+  static constexpr std::uint64_t kSpacing = 512;  // buffers of kStepBufferBytes do not touch
   static constexpr std::size_t kMaxArguments = 16, kMaxBlock = 128;
 
-  StepBed(verify::Platform& platform, StepModel model);
+  StepBed(verify::Platform& platform, StepWorkload workload);
   [[nodiscard]] hip::Status prepare(bool mapped);
   [[nodiscard]] hip::Status allocate(bool mapped);
   [[nodiscard]] Kernel kernel(CommandKind kind);
@@ -81,6 +81,7 @@ class StepBed {
   void* memory_ = nullptr;                           // of all places
   std::optional<verify::MappedAllocations> mapped_;  // of each place
   std::vector<hip::DeviceAddress> places_;           // two a buffer
+  std::uint64_t spacing_;                            // between two places, where they are in one allocation
   void* shadows_ = nullptr;                          // for differential capture
   hip::AddressTable home_, away_;
   hipStream_t stream_ = nullptr, capturing_ = nullptr;

@@ -27,7 +27,7 @@ class Remapped final : public StepWayBase, private hip::RemappedWork {
       if (bed_.memory_at(bed_.addresses(false)[i]) == nullptr)
         return hip::Error{hipErrorInvalidValue, "remap needs a bed whose places are mapped"};
       moving_.push_back(i);
-      buffers.push_back({kStepBufferBytes});
+      buffers.push_back({workload.buffer_bytes});
     }
     memories_.resize(moving_.size());
     remapped_.emplace(api_, std::move(buffers));

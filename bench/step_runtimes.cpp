@@ -36,7 +36,8 @@ std::vector<StepRuntime> open_step_runtimes() {
   }
   const hip::Result<int> version = hip::version_of_release(library.value()->api());
   const std::string release = version ? hip::release_name_of(version.value()) : "?";
-  const char* where = library.value()->schedulable() ? "rocm-soft@" : "rocm@";
+  const bool nvidia = version && hip::is_cuda_version(version.value());
+  const char* where = nvidia ? "" : library.value()->schedulable() ? "rocm-soft@" : "rocm@";
   runtimes.push_back(opened(where + release, std::move(library).value()));
   return runtimes;
 }

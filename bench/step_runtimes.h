@@ -11,7 +11,7 @@
 namespace bench {
 
 struct StepRuntime {
-  std::string name;  // "model", "rocm-soft@7.2", "rocm@7.2"
+  std::string name;  // "model", "rocm-soft@7.2", "rocm@7.2", "nvidia-13.0"
   std::unique_ptr<verify::Platform> platform;
 };
 

@@ -275,7 +275,7 @@ class Stabilised final : public StepWayBase {
       if (workload.buffers[i] != BufferRole::kInput && workload.buffers[i] != BufferRole::kOutput) continue;
       const bool in = workload.buffers[i] == BufferRole::kInput;
       outside_.push_back(i);
-      buffers_.push_back({nullptr, kStepBufferBytes, in ? hip::BufferUse::kIn : hip::BufferUse::kOut});
+      buffers_.push_back({nullptr, bed_.workload().buffer_bytes, in ? hip::BufferUse::kIn : hip::BufferUse::kOut});
     }
     return work_.prepare();
   }

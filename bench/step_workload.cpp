@@ -223,4 +223,24 @@ StepWorkload make_step_workload(StepModel model) {
   return model == StepModel::kFsdp ? make_fsdp() : make_mlp(model == StepModel::kMlpCollectives);
 }
 
+StepWorkload make_step_workload(const StepPairs& pairs) {
+  Builder step;
+  for (std::uint32_t i = 0; i < pairs.commands; ++i) {
+    const Buffer in = step.add(BufferRole::kInput);
+    step.workload().buffers[step.combine(in, in, in)] = BufferRole::kOutput;
+  }
+  StepWorkload workload = std::move(step.workload());
+  workload.buffer_bytes = pairs.buffer_bytes;
+  workload.moves.assign(workload.buffers.size(), false);
+  const std::uint32_t moved = std::max(pairs.commands * pairs.moved_percent / 100, 1U);
+  for (std::uint32_t i = 0; i < moved; ++i) {
+    for (const Buffer buffer : workload.commands[std::uint64_t{i} * pairs.commands / moved].buffers)
+      workload.moves[buffer] = true;
+  }
+  for (std::size_t i = 0; i < workload.buffers.size(); ++i) {
+    if (!workload.moves[i]) workload.buffers[i] = BufferRole::kParameter;
+  }
+  return workload;
+}
+
 }  // namespace bench

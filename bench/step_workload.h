@@ -7,11 +7,13 @@
 //   fsdp              8 transformer layers with sharded parameters: 728 commands, 216 of them collectives (parameters
 //                     gathered forwards and backwards, gradients scattered). Of the buffers so many move that one
 //                     command in ten changes.
+//   pairs             any number of commands, each with an input and an output of its own; of some commands both move.
 //
 // A command enqueues one kernel of the project (integers, 64 elements a buffer). A collective is such a kernel too: it
 // does one rank's part, with the buffers of the rank's peers mapped here. The lists are the same on every machine.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -47,7 +49,8 @@ struct StepCommand {
 struct StepWorkload {
   std::vector<BufferRole> buffers;
   std::vector<StepCommand> commands;
-  std::vector<bool> moves;  // buffers that are elsewhere at every other step
+  std::vector<bool> moves;                        // buffers that are elsewhere at every other step
+  std::uint64_t buffer_bytes = kStepBufferBytes;  // of each buffer; commands use the first kStepBufferBytes
 
   // Commands that hold a buffer that moves.
   [[nodiscard]] std::uint32_t commands_that_change() const;
@@ -55,5 +58,12 @@ struct StepWorkload {
 };
 
 [[nodiscard]] StepWorkload make_step_workload(StepModel model);
+struct StepPairs {
+  std::uint32_t commands = 16;
+  std::uint32_t moved_percent = 100;  // of the commands, spread over the step; at least one
+  std::uint64_t buffer_bytes = kStepBufferBytes;
+  auto operator<=>(const StepPairs&) const = default;
+};
+[[nodiscard]] StepWorkload make_step_workload(const StepPairs& pairs);
 
 }  // namespace bench

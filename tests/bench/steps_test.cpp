@@ -18,16 +18,19 @@ using bench::StepModel;
 using bench::StepWay;
 
 struct Steps : testing::Test {
-  bench::StepBed& bed(StepModel model, StepWay way) {
+  // `workload`: a StepModel, or StepPairs.
+  template <class Workload>
+  bench::StepBed& bed(const Workload& workload, StepWay way) {
     hip::Result<std::unique_ptr<bench::StepBed>> made =
-        bench::StepBed::make(*runtime().platform, model, bench::needs_mapped(way));
+        bench::StepBed::make(*runtime().platform, bench::make_step_workload(workload), bench::needs_mapped(way));
     EXPECT_TRUE(made.ok());
     bed_ = std::move(made).value();
     return *bed_;
   }
   // The calls of one step in the steady state.
-  bench::StepCounts counts(StepModel model, StepWay way) {
-    const hip::Result<bench::StepCounts> counts = bench::count_step({.way = way}, bed(model, way));
+  template <class Workload>
+  bench::StepCounts counts(const Workload& workload, StepWay way) {
+    const hip::Result<bench::StepCounts> counts = bench::count_step({.way = way}, bed(workload, way));
     EXPECT_TRUE(counts.ok()) << (counts ? "" : counts.error().message);
     return counts ? counts.value() : bench::StepCounts{};
   }
@@ -87,6 +90,24 @@ TEST_F(Steps, EveryWayLeavesWhatTheCommandsLeaveWithoutAGraph) {
       const hip::Status checked = bench::check_steps({.way = way}, bed(model, way));
       EXPECT_TRUE(checked.ok()) << name_of(model) << ' ' << name_of(way) << ": "
                                 << (checked ? "" : checked.error().message);
+    }
+  }
+}
+
+// Six of 64 commands have both buffers elsewhere at every step. Buffers of two sizes, one of them more than a page.
+TEST_F(Steps, OfPairsSoManyCommandsChangeAndEveryWayLeavesTheSameBytesAndCopiesOnlyWhatMoved) {
+  for (const std::uint64_t bytes : {std::uint64_t{4096}, std::uint64_t{20000}}) {
+    const bench::StepPairs pairs{.commands = 64, .moved_percent = 10, .buffer_bytes = bytes};
+    const bench::StepWorkload workload = bench::make_step_workload(pairs);
+    EXPECT_EQ(workload.commands.size(), 64u);
+    EXPECT_EQ(workload.commands_that_change(), 6u);
+    for (const StepWay way :
+         {StepWay::kRecordNodes, StepWay::kUpdate, StepWay::kPatch, StepWay::kStabilise, StepWay::kRemap}) {
+      const hip::Status checked = bench::check_steps({.way = way}, bed(pairs, way));
+      EXPECT_TRUE(checked.ok()) << name_of(way) << ": " << (checked ? "" : checked.error().message);
+      const bench::StepCounts step = counts(pairs, way);
+      EXPECT_EQ(step.setters, way == StepWay::kPatch ? 6u : 0u) << name_of(way);
+      EXPECT_EQ(step.bytes_copied, way == StepWay::kStabilise ? 12 * bytes : 0u) << name_of(way);
     }
   }
 }
