@@ -52,6 +52,10 @@ class Recorder(unittest.TestCase):
     def replays(self, program, *more):
         for arguments in ([], ["--subject", "model:rebuild"], list(more)):
             done = run(HGCHECK, "replay", program, *arguments)
+            # AMD's 7.2 crashes in a launch once in forty replays on a busy machine. That is no verdict, so it is asked
+            # once more.
+            if done.returncode == 3 and "poisoned: a divergence of a further run that did not show" in done.stdout:
+                done = run(HGCHECK, "replay", program, *arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"^agree\n(note: .*\n)*$", done.stderr)  # notes: work that escapes a capture
 
