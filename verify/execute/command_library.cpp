@@ -124,6 +124,28 @@ class ShownCommands {
   const std::vector<hgcommands_command>* commands_;
 };
 
+// A library's text as one line of printable ASCII, cut to a length that reports can show.
+std::string shown_text(const char* text) {
+  constexpr std::size_t kMaxLength = 100;
+  if (text == nullptr || *text == 0) return "no reason given";
+  std::string shown(text, strnlen(text, kMaxLength));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return shown;
+}
+
+void count(const hgcommands_did& did, StepCounts& steps) {
+  constexpr const char* kWays[] = {"launched", "set", "updated", "recorded", "refused"};
+  ++steps[kWays[did.way]];
+  if (did.way == HGCOMMANDS_SET) steps["nodes set"] += did.nodes;
+  if (did.way != HGCOMMANDS_REFUSED) return;
+  const std::string reason = "refused: " + shown_text(did.why);
+  const auto reasons = std::ranges::count_if(steps, [](const auto& one) { return one.first.starts_with("refused: "); });
+  const bool fits = steps.contains(reason) || static_cast<std::size_t>(reasons) < kMaxRefusals;
+  ++steps[fits ? reason : "refused: other reasons"];
+}
+
 // An executable graph of the program that the library launches.
 class LibraryExec final : public ExecPatcher {
  public:
@@ -150,7 +172,7 @@ class LibraryExec final : public ExecPatcher {
     if (status != hipSuccess) return hip::Error{status, "the library's step"};
     if (did.way > HGCOMMANDS_REFUSED)
       return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
-    ++context.steps[did.way];
+    count(did, context.steps);
     return did.way != HGCOMMANDS_REFUSED;
   }
 
