@@ -13,7 +13,7 @@
 //   M10  releases memory that is withdrawn, which its owner does as well.
 //   M11  records with the caller's addresses.
 //
-// M12 (peers map in another order than they launch) is not there: no part maps for several ranks.
+// M12 (peers map in another order than they launch) needs threads: verify/race/scenarios/remapped_ranks.cpp.
 #include <algorithm>
 #include <array>
 #include <optional>
