@@ -15,22 +15,12 @@ constexpr unsigned kQuickPolls = 64;  // of a launch, before the thread sleeps b
 constexpr std::chrono::microseconds kBetweenPolls{50};
 constexpr int kTries = 2;  // of the destructor
 
-hipMemLocation location_of(int device) {
-  hipMemLocation location{};
-  location.type = hipMemLocationTypeDevice;
-  location.id = device;
-  return location;
-}
-
 }  // namespace
 
 RemappedBuffers::RemappedBuffers(const Api& api, std::vector<RemappedBuffer> buffers, RemappedBuffersOptions options)
     : api_(api), buffers_(std::move(buffers)), options_(std::move(options)) {
   const auto add = [&](int device) {
-    hipMemAccessDesc one{};
-    one.location = location_of(device);
-    one.flags = hipMemAccessFlagsProtReadWrite;
-    access_.push_back(one);
+    access_.push_back({memory_of_device(device).location, hipMemAccessFlagsProtReadWrite});
   };
   for (const int device : options_.devices) add(device);
   if (access_.empty()) add(options_.device);
@@ -68,9 +58,7 @@ Status RemappedBuffers::ask_granularity(State& state) const {
   }
   std::size_t largest = 1;
   for (const hipMemAccessDesc& access : access_) {
-    hipMemAllocationProp prop{};
-    prop.type = hipMemAllocationTypePinned;
-    prop.location = access.location;
+    const hipMemAllocationProp prop = memory_of_device(access.location.id);
     std::size_t one = 0;
     Status asked = call<&Api::hipMemGetAllocationGranularity>(api_, &one, &prop, options_.granularity);
     if (!asked) return asked;
