@@ -18,15 +18,15 @@ namespace verify {
 namespace {
 
 // Whether the library gets the commands of the graph.
-bool handed_over(const StrategyContext& context, const hip::Recording& recording) {
-  if (context.devices > 1 || recording.has_memory_nodes()) return false;
+bool handed_over(const hip::Recording& recording) {
+  if (recording.has_memory_nodes()) return false;
   for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) {
     const hip::RecordedNode& node = recording.nodes()[i];
     if (std::ranges::any_of(node.dependencies, [i](hip::NodeIndex before) { return before >= i; })) return false;
     const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record);
     if (opaque != nullptr && opaque->with_the_one_before) return false;
     const auto* child = std::get_if<hip::ChildRecord>(&node.record);
-    if (child != nullptr && !handed_over(context, *child->graph)) return false;
+    if (child != nullptr && !handed_over(*child->graph)) return false;
   }
   return true;
 }
@@ -250,7 +250,8 @@ class LibraryStrategy final : public StrategyForExecs {
   hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
                           std::string* said) override {
     hip::Status status = Strategy::instantiate(context, graph, exec, said);
-    if (status && handed_over(context, graph.recording))
+    const bool devices = context.devices <= 1 || library_.several_devices;
+    if (status && devices && handed_over(graph.recording))
       exec.stable = std::make_unique<LibraryExec>(library_, context, exec);
     return status;
   }
