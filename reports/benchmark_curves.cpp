@@ -14,18 +14,19 @@
 namespace reports {
 namespace {
 
-constexpr double kWidth = 560, kHeight = 240, kLeft = 64, kRight = 96, kTop = 12, kBottom = 28;
-constexpr std::size_t kStyles = 6;  // of curves (page_style.h); further curves begin again
+constexpr double kCurveWidth = 560, kCurveHeight = 240, kCurveLeft = 64, kCurveRight = 96, kCurveTop = 12,
+                 kCurveBottom = 28;
+constexpr std::size_t kCurveStyles = 6;  // of curves (page_style.h); further curves begin again
 constexpr double kLabelHeight = 12;
 
 // Where a benchmark's time goes.
-struct Place {
+struct CurvePlace {
   std::string title, axis, curve;
   double size = 0;
   bool real = false;
 };
 
-std::vector<std::string_view> components_of(std::string_view name) {
+std::vector<std::string_view> parts_of_name(std::string_view name) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= name.size();) {
     const std::size_t end = std::min(name.find('/', at), name.size());
@@ -36,9 +37,9 @@ std::vector<std::string_view> components_of(std::string_view name) {
 }
 
 // The place of "…/CURVE/AXIS:SIZE/…"; an empty axis for other names.
-Place place_of(const std::string& name) {
-  std::vector<std::string_view> parts = components_of(name);
-  Place place;
+CurvePlace curve_place_of(const std::string& name) {
+  std::vector<std::string_view> parts = parts_of_name(name);
+  CurvePlace place;
   place.real = parts.back() == "real_time";
   if (place.real) parts.pop_back();
   std::string before, behind;
@@ -65,9 +66,9 @@ Place place_of(const std::string& name) {
 }
 
 // The drawing of one chart: sizes and times to coordinates.
-class Scale {
+class CurveScale {
  public:
-  explicit Scale(const CurveChart& chart) {
+  explicit CurveScale(const CurveChart& chart) {
     for (const Curve& curve : chart.curves) {
       for (const CurvePoint& point : curve.points) {
         sizes_.insert(point.size);
@@ -80,11 +81,11 @@ class Scale {
   }
   [[nodiscard]] double x(double size) const {
     const double first = std::log(*sizes_.begin()), last = std::log(*sizes_.rbegin());
-    return kLeft + (kWidth - kLeft - kRight) * (std::log(size) - first) / (last - first);
+    return kCurveLeft + (kCurveWidth - kCurveLeft - kCurveRight) * (std::log(size) - first) / (last - first);
   }
   [[nodiscard]] double y(double nanoseconds) const {
     const double share = std::log(nanoseconds / least_) / std::log(most_ / least_);
-    return kHeight - kBottom - (kHeight - kTop - kBottom) * share;
+    return kCurveHeight - kCurveBottom - (kCurveHeight - kCurveTop - kCurveBottom) * share;
   }
   [[nodiscard]] const std::set<double>& sizes() const { return sizes_; }
   [[nodiscard]] double least() const { return least_; }
@@ -95,66 +96,73 @@ class Scale {
   double least_ = 0, most_ = 0;
 };
 
-std::string at(double coordinate) {
+std::string coordinate_text(double coordinate) {
   return fmt::format("{:.1f}", coordinate);
 }
 
-void write_axes(HtmlWriter& page, const CurveChart& chart, const Scale& scale) {
+void write_curve_axes(HtmlWriter& page, const CurveChart& chart, const CurveScale& scale) {
   for (double time = scale.least(); time <= 1.001 * scale.most(); time *= 10) {
-    const std::string y = at(scale.y(time));
-    page.open("line", {{"class", "grid"}, {"x1", at(kLeft)}, {"x2", at(kWidth - kRight)}, {"y1", y}, {"y2", y}})
+    const std::string y = coordinate_text(scale.y(time));
+    page.open("line", {{"class", "grid"},
+                       {"x1", coordinate_text(kCurveLeft)},
+                       {"x2", coordinate_text(kCurveWidth - kCurveRight)},
+                       {"y1", y},
+                       {"y2", y}})
         .close();
-    page.element("text", time_text(time), {{"x", at(kLeft - 6)}, {"y", y}, {"class", "tick end"}});
+    page.element("text", time_text(time), {{"x", coordinate_text(kCurveLeft - 6)}, {"y", y}, {"class", "tick end"}});
   }
   for (const double size : scale.sizes()) {
     const bool first = size == *scale.sizes().begin();
     page.element("text", fmt::format("{:.6g}{}", size, first ? " " + chart.axis : ""),
-                 {{"x", at(scale.x(size))}, {"y", at(kHeight - 8)}, {"class", first ? "tick" : "tick middle"}});
+                 {{"x", coordinate_text(scale.x(size))},
+                  {"y", coordinate_text(kCurveHeight - 8)},
+                  {"class", first ? "tick" : "tick middle"}});
   }
 }
 
 // A curve's name stands at its end; names that would touch are moved down.
-void write_names(HtmlWriter& page, const CurveChart& chart, const Scale& scale) {
+void write_curve_names(HtmlWriter& page, const CurveChart& chart, const CurveScale& scale) {
   std::vector<std::pair<double, std::size_t>> ends;
   for (std::size_t i = 0; i < chart.curves.size(); ++i)
     ends.emplace_back(scale.y(chart.curves[i].points.back().nanoseconds), i);
   std::ranges::sort(ends);
-  double free = kTop;
+  double free = kCurveTop;
   for (const auto& [y, i] : ends) {
     const double here = std::max(y, free);
     free = here + kLabelHeight;
     page.element("text", chart.curves[i].name,
-                 {{"x", at(scale.x(chart.curves[i].points.back().size) + 6)},
-                  {"y", at(here)},
-                  {"class", fmt::format("tick name{}", i % kStyles)}});
+                 {{"x", coordinate_text(scale.x(chart.curves[i].points.back().size) + 6)},
+                  {"y", coordinate_text(here)},
+                  {"class", fmt::format("tick name{}", i % kCurveStyles)}});
   }
 }
 
-std::string path_of(const Curve& curve, const Scale& scale) {
+std::string curve_path(const Curve& curve, const CurveScale& scale) {
   std::string path;
   for (const CurvePoint& point : curve.points)
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', scale.x(point.size), scale.y(point.nanoseconds));
   return path;
 }
 
-std::string names_of(const CurveChart& chart) {
+std::string curve_names(const CurveChart& chart) {
   std::string names;
   for (const Curve& curve : chart.curves) names += (names.empty() ? "" : ", ") + curve.name;
   return names;
 }
 
-void write_chart(HtmlWriter& page, const CurveChart& chart) {
-  const Scale scale(chart);
+void write_curve_chart(HtmlWriter& page, const CurveChart& chart) {
+  const CurveScale scale(chart);
   page.open("figure", {{"class", "chart"}}).element("figcaption", chart.title);
-  page.open("svg", {{"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
+  page.open("svg", {{"viewBox", fmt::format("0 0 {} {}", kCurveWidth, kCurveHeight)},
                     {"role", "img"},
-                    {"aria-label", fmt::format("time over {}: {}", chart.axis, names_of(chart))}});
-  write_axes(page, chart, scale);
+                    {"aria-label", fmt::format("time over {}: {}", chart.axis, curve_names(chart))}});
+  write_curve_axes(page, chart, scale);
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {
-    page.open("path", {{"class", fmt::format("series curve{}", i % kStyles)}, {"d", path_of(chart.curves[i], scale)}})
+    page.open("path",
+              {{"class", fmt::format("series curve{}", i % kCurveStyles)}, {"d", curve_path(chart.curves[i], scale)}})
         .close();
   }
-  write_names(page, chart, scale);
+  write_curve_names(page, chart, scale);
   page.close();
   for (const Crossing& crossing : crossings_of(chart)) {
     page.element("p",
@@ -198,7 +206,7 @@ std::string time_text(double nanoseconds) {
 std::vector<CurveChart> charts_of(const BenchmarkResult& result) {
   std::vector<CurveChart> charts;
   for (const BenchmarkRun& run : result.runs) {
-    const Place place = place_of(run.name);
+    const CurvePlace place = curve_place_of(run.name);
     const double time = place.real ? run.real : run.processor;
     if (place.axis.empty() || !run.error.empty() || !std::isfinite(time) || time <= 0) continue;
     const auto same_chart = [&](const CurveChart& chart) {
@@ -232,7 +240,7 @@ void write_curves(HtmlWriter& page, const BenchmarkResult& result) {
   if (charts.empty()) return;
   open_section(page, "curves", "Curves");
   page.open("div", {{"class", "charts"}}).line();
-  for (const CurveChart& chart : charts) write_chart(page, chart);
+  for (const CurveChart& chart : charts) write_curve_chart(page, chart);
   page.close().close().line();
 }
 

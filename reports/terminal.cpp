@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -133,7 +132,9 @@ std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps) {
       ways.push_back(fmt::format("{} {}", count, what));
     }
   }
-  std::ranges::stable_sort(refusals, std::greater{}, &std::pair<std::uint64_t, std::string>::first);
+  std::ranges::sort(refusals, [](const auto& one, const auto& other) {
+    return one.first != other.first ? one.first > other.first : one.second < other.second;
+  });
   std::string text = fmt::format("steps of command buffers: {}", fmt::join(ways, ", "));
   for (std::size_t i = 0; i < refusals.size() && i < kShownReasons; ++i) {
     text += fmt::format("{} {} ({})", i == 0 ? "; refused:" : ",", refusals[i].second, refusals[i].first);
