@@ -3,45 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
+#include "library_bed.h"
 #include "programs.h"
-#include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
-#include "verify/oracle/judge.h"
 #include "verify/program/text.h"
-#include "verify/run/executor.h"
-#include "verify/subject/subject.h"
 
 namespace verify {
 namespace {
-
-// A subject on the model with a library as its command buffer, and the baseline.
-class LibraryBed {
- public:
-  explicit LibraryBed(const std::string& library) {
-    const hip::Result<SubjectName> name = parse_subject("model:lib=" + library);
-    hip::Result<std::unique_ptr<Subject>> made = Subject::make(name.value(), {});
-    if (!made) {
-      ADD_FAILURE() << made.error().message;
-      return;
-    }
-    subject_ = std::move(made).value();
-    EXPECT_TRUE(subject_->start());
-  }
-  Judgement judge(const Program& program, const JudgeOptions& options = {}) {
-    return Judge(subject_->runner(), baseline_).judge(program, options);
-  }
-  Observation run(const Program& program) { return subject_->runner().run(program, {}).observation; }
-
- private:
-  ModelPlatform platform_;
-  Executor baseline_{platform_, StrategyKind::kRebuild};
-  std::unique_ptr<Subject> subject_;
-};
-
-using Steps = std::array<std::uint64_t, 5>;  // launched, set, updated, recorded, refused
 
 const std::string kTwoLaunches =
     "buffer b0 256\nbuffer b1 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\n"
