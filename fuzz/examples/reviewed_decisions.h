@@ -9,7 +9,7 @@
 
 namespace reviewed {
 
-// What was found out about a step before its nodes are walked over: by the review's author, not by the mended library.
+// Facts about a step, gathered before its nodes are walked over. The mended library needs none.
 struct Step {
   std::vector<std::pair<uint64_t, uint64_t>> moves;  // the tracked addresses: in the step before, and now
   bool hits_traces = false;                          // the traces of the step before still serve

@@ -60,7 +60,7 @@ inline void track(uint64_t before, uint64_t now, Moves& moves) {
   if (before != now && !known) moves.emplace_back(before, now);
 }
 
-// What a command held in the step before, and what it holds now.
+// Adds a command's addresses: in the step before, and now.
 inline void track(const Parameters& kept, const hgpatcher_node& now, Moves& moves) {
   if (kept.kind == HGPATCHER_COPY) {
     track(number_of(kept.copy.dstPtr.ptr), number_of(now.copy.dstPtr.ptr), moves);

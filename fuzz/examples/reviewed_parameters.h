@@ -1,5 +1,5 @@
-// What reviewed_commands.cpp and mended_commands.cpp keep of a command between two steps: its parameters, with an
-// argument block of their own, and the nodes that hold them.
+// A command's parameters with an argument block of their own, and the nodes that hold them: reviewed_commands.cpp and
+// mended_commands.cpp keep these from one step to the next.
 #pragma once
 
 #include <cstring>

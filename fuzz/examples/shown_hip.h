@@ -1,4 +1,4 @@
-// What examples of a client's own command buffer (version 2 of hip/patcher_abi.h) need to call HIP: its functions by
+// The calls of HIP that examples of a client's own command buffer (version 2 of hip/patcher_abi.h) share: functions by
 // name, handles that are destroyed, and a kernel's parameters.
 #pragma once
 

@@ -13,6 +13,7 @@
 #include "programs.h"
 #include "verify/generate/generator.h"
 #include "verify/program/text.h"
+#include "verify/properties/property.h"
 
 namespace verify {
 namespace {
@@ -63,7 +64,7 @@ TEST_P(ReviewedCommands, AFindingIsCaughtByItsOwnProperty) {
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge);
   ASSERT_FALSE(judgement.broken.empty());
   EXPECT_TRUE(std::ranges::count(GetParam().properties, judgement.broken.front()) == 1)
-      << property_name(judgement.broken.front());
+      << property(judgement.broken.front()).name;
 }
 
 TEST_P(ReviewedCommands, TheMendedLibraryAgrees) {
