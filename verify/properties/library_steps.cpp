@@ -16,9 +16,9 @@ namespace verify {
 
 namespace {
 
-using Leaves = std::vector<std::pair<std::string, const hip::RecordedNode*>>;
+using CommandLeaves = std::vector<std::pair<std::string, const hip::RecordedNode*>>;
 
-void add_leaves(const hip::Recording& recording, const std::string& name, Leaves& leaves) {
+void add_leaves(const hip::Recording& recording, const std::string& name, CommandLeaves& leaves) {
   for (std::size_t i = 0; i < recording.nodes().size(); ++i) {
     const hip::RecordedNode& node = recording.nodes()[i];
     const std::string inner = fmt::format("{}n{}", name, i);
@@ -52,7 +52,7 @@ bool Detectors::gather_leaves(const LibraryStep& library_step, PatchEvidence& pa
   const std::optional<std::vector<model::NodeView>> launched =
       platform_.look_into(interposer_.launched(), model::kAllNodes);
   if (!launched) return false;
-  Leaves commands;
+  CommandLeaves commands;
   std::vector<const model::NodeView*> nodes;
   add_leaves(library_step.recording, "", commands);
   add_leaves(*launched, nodes);
