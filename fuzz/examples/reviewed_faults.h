@@ -26,7 +26,6 @@
 // | F18 | the first command of a nested command buffer decides, also where there is none | P11 |
 // | F19 | nothing comes behind a nested command buffer without commands | P5 |
 // | F20 | traces are found by a set of addresses, whoever has them | A3, A7 |
-// | R21 | launch dimensions and shared bytes are those of the step before | P3 |
 // | R22 | a memset's rows behind the first are dropped | A1, P3 |
 // | R23 | copies and memsets keep the size of the step before | P3 |
 // | R24 | the graph of the steps before is not destroyed when all is recorded again | P8 |
@@ -163,9 +162,10 @@ struct F04 : Tracking<Base> {
     for (size_t i = 0; i < next.count; ++i) {
       const uint32_t at = next.offsets[i];
       if (!is_word(next, i) || at + kWord > kept.arguments.bytes) continue;
-      uint64_t word = word_at(kept.arguments.at.get() + at);
+      const uint64_t before = word_at(kept.arguments.at.get() + at);
+      uint64_t word = before;
       for (const auto& [from, to] : step.moves) word = word == from ? to : word;
-      if (word != word_at(kept.arguments.at.get() + at)) put(word, bytes, at);
+      if (follow(before, step) != before) put(word, bytes, at);
     }
     return bytes;
   }
@@ -214,17 +214,6 @@ struct F14 : Base {
       if (is_word(next, i)) put(word_at(bytes.data() + next.offsets[i]), block, next.offsets[i]);
     }
     return block;
-  }
-};
-
-// R21. The author believed: the launch's dimensions belong to the kernel.
-template <class Base>
-struct R21 : Base {
-  static void carry(const Parameters& kept, Parameters& next) {
-    Base::carry(kept, next);
-    next.kernel.grid = kept.kernel.grid;
-    next.kernel.block = kept.kernel.block;
-    next.kernel.shared_bytes = kept.kernel.shared_bytes;
   }
 };
 
@@ -456,7 +445,7 @@ struct R25 : Base {
   static hipStream_t stream(hipStream_t) { return nullptr; }
 };
 
-using AsReviewed = F01<F02<F03<F04<F05<F06<F07<
-    F08<F09<F10<F11<F12<F13<F14<F15<F16<F17<F18<F19<F20<R21<R22<R23<R24<R25<R26<R27<Mended>>>>>>>>>>>>>>>>>>>>>>>>>>>;
+using AsReviewed = F01<F02<F03<F04<F05<F06<
+    F07<F08<F09<F10<F11<F12<F13<F14<F15<F16<F17<F18<F19<F20<R22<R23<R24<R25<R26<R27<Mended>>>>>>>>>>>>>>>>>>>>>>>>>>;
 
 }  // namespace reviewed

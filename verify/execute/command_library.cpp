@@ -142,11 +142,10 @@ class LibraryExec final : public ExecPatcher {
     hgcommands_did did{};
     const hipError_t status = step(recording, *shown, stream, did);
     shown->end();
-    if (context.poison) {  // kept for a while, so that a stale reference reads poison
-      shown->overwrite();
-      passed_.push_back(std::move(shown));
-      if (passed_.size() > kKeptSteps) passed_.pop_front();
-    }
+    // Kept for a while: a stale reference reads poison, or without poison the bytes that were there (P1).
+    if (context.poison) shown->overwrite();
+    passed_.push_back(std::move(shown));
+    if (passed_.size() > kKeptSteps) passed_.pop_front();
     if (status != hipSuccess) return hip::Error{status, "the library's step"};
     if (did.way > HGCOMMANDS_REFUSED)
       return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
