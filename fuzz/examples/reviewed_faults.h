@@ -29,7 +29,7 @@
 // | R22 | a memset's rows behind the first are dropped | A1, P3 |
 // | R23 | copies and memsets keep the size of the step before | P3 |
 // | R24 | the graph of the steps before is not destroyed when all is recorded again | P8 |
-// | R25 | launches on the null stream | P5 |
+// | R25 | launches on the null stream | P3, P5 |
 // | R26 | a copy's positions are dropped | A5 |
 // | R27 | only the first dependency is kept | P5 |
 #pragma once

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Findings, ReviewedCommands,
                                          Finding{"F13", {kP3}}, Finding{"F14", {kP1}}, Finding{"F15", {kP4}},
                                          Finding{"F16", {kP8}}, Finding{"F17", {kP4}}, Finding{"F18", {kP11}, true},
                                          Finding{"F19", {kP5}}, Finding{"F20", {kA3, kA7}}, Finding{"R22", {kA1}},
-                                         Finding{"R23", {kP3}}, Finding{"R24", {kP8}}, Finding{"R25", {kP5}},
+                                         Finding{"R23", {kP3}}, Finding{"R24", {kP8}}, Finding{"R25", {kP3, kP5}},
                                          Finding{"R26", {kA5}}, Finding{"R27", {kP5}}),
                          [](const testing::TestParamInfo<Finding>& info) { return info.param.id; });
 

@@ -153,10 +153,11 @@ class LibraryExec final : public ExecPatcher {
     if (did.way == HGCOMMANDS_REFUSED) return false;
     if (!addresses_.empty() && !other_parameters_) context.library_step = {recording, addresses_, exec_.addresses};
     addresses_ = exec_.addresses;
-    other_parameters_ = false;
+    if (did.way == HGCOMMANDS_UPDATED || did.way == HGCOMMANDS_RECORDED) other_parameters_ = false;
     return true;
   }
-  // The next step differs from the last one in more than addresses.
+  // The next step differs from the last one in more than addresses. Later steps may show that the library got it wrong,
+  // which is P3: no step is judged as a patch until everything is recorded again.
   void note_other_parameters() { other_parameters_ = true; }
 
   // The rest is never called: the library sees the program's changes as commands of its next step.
@@ -198,7 +199,7 @@ class LibraryExec final : public ExecPatcher {
   hgcommands* commands_ = nullptr;
   std::vector<std::size_t> shape_;  // of the last step that was launched
   hip::AddressTable addresses_;     // of that step
-  bool other_parameters_ = false;
+  bool other_parameters_ = false;   // since the library recorded last
   static constexpr std::size_t kKeptSteps = 4;
   std::deque<std::unique_ptr<ShownCommands>> passed_;
 };

@@ -7,8 +7,8 @@
 // commands of the next step: a disabled node is an empty command. Not handed over: programs with several devices, and
 // graphs with memory nodes or with an edge from a later node to an earlier one. The harness launches those itself.
 // Definitions are recorded again. A launch into a capture is no step: the capture gets a fresh graph as a child.
-// A step that the library does without recording again, and whose commands differ from those of the step before in
-// addresses only, is judged as a patch is (Detectors::stepped).
+// A step that the library does without recording again is judged as a patch is (Detectors::stepped), where the commands
+// have changed in addresses only since it recorded last.
 // Not checked: whether the library did what it says (hgcommands_did).
 #pragma once
 

@@ -81,8 +81,8 @@ struct OwnGraph {
   hipGraphExec_t exec = nullptr;
 };
 
-// A step of a library's command buffer (hip/patcher_abi.h, version 2) whose commands had other addresses, at most, than
-// those of the step before: the commands, and where the buffers were at each of the two steps.
+// A step of a library's command buffer (hip/patcher_abi.h, version 2), where commands have changed in addresses only
+// since the library recorded last: the commands, and where the buffers were in the step before and in this one.
 struct LibraryStep {
   hip::Recording recording;
   hip::AddressTable before, now;
