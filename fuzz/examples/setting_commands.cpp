@@ -62,7 +62,8 @@ extern "C" hipError_t hgcommands_launch(hgcommands* self, hipStream_t stream, hg
     did->way = HGCOMMANDS_LAUNCHED;
     for (size_t i = 0; i < fields.size(); ++i) {
       if (fields[i] == before[i]) continue;
-      if (const hipError_t status = set(*self, i); status != hipSuccess) {
+      const hipError_t status = shown::on_device(self->hip, self->commands[i]->device, [&] { return set(*self, i); });
+      if (status != hipSuccess) {
         before.clear();
         return status;
       }

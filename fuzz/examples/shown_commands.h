@@ -8,69 +8,9 @@
 #include <vector>
 
 #include "hip/patcher_abi.h"
+#include "shown_hip.h"
 
 namespace shown {
-
-// The HIP functions that command buffers call.
-// Laid out by hand: the formatter changes this list each time it runs.
-// clang-format off
-#define SHOWN_FUNCTIONS(X)                                                                                    \
-  X(hipGraphCreate) X(hipGraphDestroy) X(hipGraphInstantiate)                                                 \
-  X(hipGraphExecDestroy) X(hipGraphLaunch) X(hipGraphExecUpdate)                                              \
-  X(hipGraphAddKernelNode) X(hipGraphAddMemcpyNode) X(hipGraphAddMemcpyNode1D)                                \
-  X(hipGraphAddMemsetNode) X(hipGraphAddHostNode) X(hipGraphAddEmptyNode)                                     \
-  X(hipGraphAddChildGraphNode) X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode)                      \
-  X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemcpyNodeSetParams1D)  \
-  X(hipGraphExecMemsetNodeSetParams)
-// clang-format on
-
-struct Hip {
-#define SHOWN_MEMBER(function) decltype(&::function) function = nullptr;
-  SHOWN_FUNCTIONS(SHOWN_MEMBER)
-#undef SHOWN_MEMBER
-
-  // Whether the runtime has all of them.
-  bool find(const hgpatcher_hip* hip) {
-    bool all = true;
-#define SHOWN_FIND(name)                                          \
-  name = reinterpret_cast<decltype(name)>(hip->find(hip, #name)); \
-  all = all && name != nullptr;
-    SHOWN_FUNCTIONS(SHOWN_FIND)
-#undef SHOWN_FIND
-    return all;
-  }
-};
-
-// Destroys an object. A refused call is made once more, and its error returned: nothing is kept of the object.
-template <class Handle>
-hipError_t gone(hipError_t (*destroy)(Handle), Handle handle) {
-  if (handle == nullptr) return hipSuccess;
-  const hipError_t status = destroy(handle);
-  if (status != hipSuccess && destroy(handle) != hipSuccess) return hipErrorUnknown;  // it is lost
-  return status;
-}
-
-// A kernel's parameters as HIP takes them. Points into the command.
-class KernelParams {
- public:
-  explicit KernelParams(const hgpatcher_kernel& kernel) {
-    auto* arguments = static_cast<unsigned char*>(const_cast<void*>(kernel.arguments));
-    for (size_t i = 0; i < kernel.count; ++i) values_.push_back(arguments + kernel.offsets[i]);
-    values_.push_back(nullptr);
-    params_.func = reinterpret_cast<void*>(kernel.function);
-    params_.gridDim = kernel.grid;
-    params_.blockDim = kernel.block;
-    params_.sharedMemBytes = kernel.shared_bytes;
-    params_.kernelParams = values_.data();
-  }
-  KernelParams(const KernelParams&) = delete;
-  KernelParams& operator=(const KernelParams&) = delete;
-  [[nodiscard]] const hipKernelNodeParams* get() const { return &params_; }
-
- private:
-  std::vector<void*> values_;
-  hipKernelNodeParams params_{};
-};
 
 // Records commands into a graph of their own. After an error there is no graph.
 class Recorder {
@@ -87,7 +27,8 @@ class Recorder {
       for (size_t i = 0; i < command->node.dependency_count; ++i)
         behind.push_back(nodes[command->node.dependencies[i]]);
       hipGraphNode_t node = nullptr;
-      if (const hipError_t added = add(graph, behind, *command, &node); added != hipSuccess) {
+      const hipError_t added = on_device(hip_, command->device, [&] { return add(graph, behind, *command, &node); });
+      if (added != hipSuccess) {
         const hipError_t destroyed = gone(hip_.hipGraphDestroy, graph);
         return destroyed == hipErrorUnknown ? destroyed : added;
       }
@@ -184,7 +125,7 @@ struct hgcommands {
 extern "C" {
 
 uint32_t hgpatcher_abi(void) {
-  return HGPATCHER_ABI_COMMANDS << 16;
+  return HGPATCHER_ABI_COMMANDS << 16 | HGCOMMANDS_SEVERAL_DEVICES;
 }
 
 hipError_t hgcommands_create(const hgpatcher_hip* hip, int, hgcommands** out) {

@@ -3,43 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
+#include "library_bed.h"
 #include "programs.h"
-#include "verify/execute/model_platform.h"
 #include "verify/generate/generator.h"
-#include "verify/oracle/judge.h"
 #include "verify/program/text.h"
-#include "verify/run/executor.h"
-#include "verify/subject/subject.h"
 
 namespace verify {
 namespace {
-
-// A subject on the model with a library as its command buffer, and the baseline.
-class LibraryBed {
- public:
-  explicit LibraryBed(const std::string& library) {
-    const hip::Result<SubjectName> name = parse_subject("model:lib=" + library);
-    hip::Result<std::unique_ptr<Subject>> made = Subject::make(name.value(), {});
-    if (!made) {
-      ADD_FAILURE() << made.error().message;
-      return;
-    }
-    subject_ = std::move(made).value();
-    EXPECT_TRUE(subject_->start());
-  }
-  Judgement judge(const Program& program, const JudgeOptions& options = {}) {
-    return Judge(subject_->runner(), baseline_).judge(program, options);
-  }
-  Observation run(const Program& program) { return subject_->runner().run(program, {}).observation; }
-
- private:
-  ModelPlatform platform_;
-  Executor baseline_{platform_, StrategyKind::kRebuild};
-  std::unique_ptr<Subject> subject_;
-};
 
 using Steps = StepCounts;
 
@@ -105,6 +77,33 @@ TEST(CommandLibrary, GraphsWithMemoryOfTheirOwnAreNotHandedOver) {
       "launch e0 s0\n");
   EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
   EXPECT_EQ(updating.run(program).steps, Steps{});
+}
+
+// Each thread's work is on its own device, and the library gets both.
+TEST(CommandLibrary, CommandsOfSeveralDevicesAreHandedOverToALibraryThatAsksForThem) {
+  const Program program = program_of(
+      "buffer b0 256\nbuffer b1 256 device=1\nstream s1 device=1\ngraph g0\n"
+      "kernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\nkernel g0.n1 inplace_u32 data=b1+0 n=4 k=2 device=1\n"
+      "memcpy g0.n2 dst=b1+64 src=b0+0 bytes=16 kind=d2d after=n0\ninstantiate e0 g0\nlaunch e0 s1\nsync s1\n"
+      "move b0 b1\npatch e0\nlaunch e0 s0\nset e0.n1 kernel inplace_u32 data=b1+4 n=4 k=9 device=1\nlaunch e0 s1\n");
+  LibraryBed updating(UPDATING_COMMANDS), setting(SETTING_COMMANDS), refusing(REFUSING_COMMANDS);
+  EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(updating.run(program).steps, (Steps{{"updated", 2}, {"recorded", 1}}));
+  EXPECT_EQ(setting.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(setting.run(program).steps, (Steps{{"set", 2}, {"nodes set", 4}, {"recorded", 1}}));
+  EXPECT_EQ(refusing.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(refusing.run(program).steps, Steps{}) << "it does not ask for them";
+}
+
+TEST(CommandLibrary, ThreadsStepTheCommandBuffersOfTheirDevices) {
+  LibraryBed updating(UPDATING_COMMANDS);
+  const Program program = program_of(
+      "buffer b0 256\nbuffer b1 256 device=1\nstream s1 device=1\nstream s2\ngraph g0\ngraph g1\n"
+      "kernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\nkernel g1.n0 inplace_u32 data=b1+0 n=4 k=2 device=1\n"
+      "instantiate e0 g0\ninstantiate e1 g1\nthreads\nthread 1\nlaunch e0 s2\nlaunch e0 s2\nthread 2\n"
+      "launch e1 s1\nlaunch e1 s1\nend\n");
+  EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
+  EXPECT_EQ(updating.run(program).steps, (Steps{{"updated", 2}, {"recorded", 2}}));
 }
 
 // The mistake that setting_commands.cpp states: it compares the addresses of a copy alone.

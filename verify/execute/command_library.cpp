@@ -164,17 +164,23 @@ class LibraryExec final : public ExecPatcher {
     hgcommands_did did{};
     const hipError_t status = step(recording, *shown, stream, did);
     shown->end();
-    if (context.poison) {  // kept for a while, so that a stale reference reads poison
-      shown->overwrite();
-      passed_.push_back(std::move(shown));
-      if (passed_.size() > kKeptSteps) passed_.pop_front();
-    }
+    // Kept for a while: a stale reference reads poison, or without poison the bytes that were there (P1).
+    if (context.poison) shown->overwrite();
+    passed_.push_back(std::move(shown));
+    if (passed_.size() > kKeptSteps) passed_.pop_front();
     if (status != hipSuccess) return hip::Error{status, "the library's step"};
     if (did.way > HGCOMMANDS_REFUSED)
       return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
     count(did, context.steps);
-    return did.way != HGCOMMANDS_REFUSED;
+    if (did.way == HGCOMMANDS_REFUSED) return false;
+    if (!addresses_.empty() && !other_parameters_) context.library_step = {recording, addresses_, exec_.addresses};
+    addresses_ = exec_.addresses;
+    if (did.way == HGCOMMANDS_UPDATED || did.way == HGCOMMANDS_RECORDED) other_parameters_ = false;
+    return true;
   }
+  // The next step differs from the last one in more than addresses. Later steps may show that the library got it wrong,
+  // which is P3: no step is judged as a patch until everything is recorded again.
+  void note_other_parameters() { other_parameters_ = true; }
 
   // The rest is never called: the library sees the program's changes as commands of its next step.
   hip::PatchResult patch(std::span<const hip::Move>) override {
@@ -214,6 +220,8 @@ class LibraryExec final : public ExecPatcher {
   const ExecObject& exec_;
   hgcommands* commands_ = nullptr;
   std::vector<std::size_t> shape_;  // of the last step that was launched
+  hip::AddressTable addresses_;     // of that step
+  bool other_parameters_ = false;   // since the library recorded last
   static constexpr std::size_t kKeptSteps = 4;
   std::deque<std::unique_ptr<ShownCommands>> passed_;
 };
@@ -225,6 +233,13 @@ auto keeping_library(ExecObject& exec, const Change& change) {
   auto result = change();
   exec.stable = std::move(kept);
   return result;
+}
+
+// The same for a change of more than addresses.
+template <class Change>
+auto changing_parameters(ExecObject& exec, const Change& change) {
+  if (exec.stable) static_cast<LibraryExec&>(*exec.stable).note_other_parameters();
+  return keeping_library(exec, change);
 }
 
 class LibraryStrategy final : public StrategyForExecs {
@@ -242,10 +257,10 @@ class LibraryStrategy final : public StrategyForExecs {
   }
   hip::Status set(StrategyContext& context, ExecObject& exec, hip::NodeIndex index,
                   const hip::RecordedNode& node) override {
-    return keeping_library(exec, [&] { return for_graphs().set(context, exec, index, node); });
+    return changing_parameters(exec, [&] { return for_graphs().set(context, exec, index, node); });
   }
   UpdateStatus update(StrategyContext& context, ExecObject& exec, const GraphObject& graph) override {
-    return keeping_library(exec, [&] { return for_graphs().update(context, exec, graph); });
+    return changing_parameters(exec, [&] { return for_graphs().update(context, exec, graph); });
   }
   hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
                           std::string* said) override {
@@ -256,7 +271,7 @@ class LibraryStrategy final : public StrategyForExecs {
     return status;
   }
   hip::Status record_again(StrategyContext& context, ExecObject& exec) override {
-    return keeping_library(exec, [&] { return Strategy::record_again(context, exec); });
+    return changing_parameters(exec, [&] { return Strategy::record_again(context, exec); });
   }
   hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
     if (!exec.stable) return Strategy::launch(context, exec, stream);

@@ -8,6 +8,8 @@
 // edge from a later node to an earlier one, and programs with several devices unless the library asks for them. The
 // harness launches those itself.
 // Definitions are recorded again. A launch into a capture is no step: the capture gets a fresh graph as a child.
+// A step that the library does without recording again is judged as a patch is (Detectors::stepped), where the commands
+// have changed in addresses only since it recorded last.
 // Not checked: whether the library did what it says (hgcommands_did).
 #pragma once
 

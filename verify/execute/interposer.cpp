@@ -245,6 +245,7 @@ struct Forward<kFunction, Member> {
     if constexpr (gives_back(kFunction)) {
       if (status != hipSuccess) self.note_refused_return();
     }
+    if constexpr (kFunction == Function::k_hipGraphLaunch) self.note_launched(args...);
     if constexpr (Copies::value) self.poison_passed();
     return status;
   }
@@ -284,6 +285,7 @@ void Interposer::begin(const hip::Api& inner, bool poison, bool keep) {
   armed_.fill(0);
   armed_any_ = calls_ = graph_calls_ = fired_ = refused_returns_ = 0;
   last_fired_.reset();
+  launched_ = nullptr;
   kernels_.clear();
   passed_.clear();
   for (Chunk& chunk : chunks_) chunk.used = 0;

@@ -75,6 +75,9 @@ class Interposer {
   // refused, as it refuses the handle of an object that no longer exists.
   [[nodiscard]] std::uint64_t refused_returns() const { return refused_returns_; }
 
+  // The executable graph that was launched last.
+  [[nodiscard]] hipGraphExec_t launched() const { return launched_; }
+
   struct Passed {
     std::byte* bytes;
     std::size_t size;
@@ -109,6 +112,7 @@ class Interposer {
   [[nodiscard]] static Interposer& current();
   [[nodiscard]] bool count_and_decide(Function function);
   void note_refused_return() { ++refused_returns_; }
+  void note_launched(hipGraphExec_t exec, hipStream_t) { launched_ = exec; }
   [[nodiscard]] bool passes_copies() const { return poison_ || keep_; }
   // A copy of caller memory that is poisoned by poison_passed().
   void* pass(const void* bytes, std::size_t size);
@@ -131,6 +135,7 @@ class Interposer {
   std::uint64_t armed_any_ = 0;
   std::uint64_t calls_ = 0, graph_calls_ = 0, fired_ = 0, refused_returns_ = 0;
   std::optional<Function> last_fired_;
+  hipGraphExec_t launched_ = nullptr;
   std::map<hipFunction_t, const KernelSpec*> kernels_;
   std::set<hipFunction_t> symbols_;
   std::vector<Chunk> chunks_;

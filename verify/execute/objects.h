@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -81,6 +82,13 @@ struct OwnGraph {
   hipGraphExec_t exec = nullptr;
 };
 
+// A step of a library's command buffer (hip/patcher_abi.h, version 2), where commands have changed in addresses only
+// since the library recorded last: the commands, and where the buffers were in the step before and in this one.
+struct LibraryStep {
+  hip::Recording recording;
+  hip::AddressTable before, now;
+};
+
 // The executor's functions, addresses and notes that strategies work with.
 struct StrategyContext {
   const hip::Api& api;  // the interposer's table
@@ -106,6 +114,7 @@ struct StrategyContext {
   std::vector<Id> buffer_devices{};               // by buffer id
   std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them
   StepCounts steps{};                             // of command buffers
+  std::optional<LibraryStep> library_step{};      // that the running command launched
   // Where the program's buffers of device memory are, if they are mapped; null: they are not.
   MappedAllocations* mapped = nullptr;
   std::uint64_t most_buffer_bytes = 0;  // of a buffer of device memory that the program declares

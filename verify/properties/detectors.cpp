@@ -61,6 +61,7 @@ Detectors::Calls Detectors::calls() const {
                      interposer_.calls_of(Function::k_hipGraphInstantiateWithFlags) +
                      interposer_.calls_of(Function::k_hipGraphInstantiateWithParams) +
                      interposer_.calls_of(Function::k_hipGraphCreate);
+  calls.children = interposer_.calls_of(Function::k_hipGraphExecChildGraphNodeSetParams);
   return calls;
 }
 
@@ -117,14 +118,19 @@ void Detectors::judge(PatchEvidence& patch, const Calls& before) {
   if (now.graph_setters == before.graph_setters) {  // the patch cannot have changed the definition
     for (NodeEvidence& node : patch.nodes) node.definition = nullptr;
   }
+  judge_fields(patch);
+  if (detect_a6(patch, observation_.violations)) count(PropertyId::kA6);
+}
+
+void Detectors::judge_fields(const PatchEvidence& patch) {
   struct Entry {
     PropertyId id;
     bool (*detect)(const PatchEvidence&, Violations&);
   };
   static constexpr Entry kDetectors[] = {{PropertyId::kA1, detect_a1}, {PropertyId::kA2, detect_a2},
                                          {PropertyId::kA3, detect_a3}, {PropertyId::kA4, detect_a4},
-                                         {PropertyId::kA5, detect_a5}, {PropertyId::kA6, detect_a6},
-                                         {PropertyId::kA7, detect_a7}, {PropertyId::kP3, detect_p3}};
+                                         {PropertyId::kA5, detect_a5}, {PropertyId::kA7, detect_a7},
+                                         {PropertyId::kP3, detect_p3}};
   for (const Entry& entry : kDetectors) {
     if (entry.detect(patch, observation_.violations)) count(entry.id);
   }

@@ -26,7 +26,7 @@ class Detectors {
 
   // The counts of calls before a patch.
   struct Calls {
-    std::uint64_t all = 0, exec_setters = 0, graph_setters = 0, rerecorded = 0;
+    std::uint64_t all = 0, exec_setters = 0, graph_setters = 0, rerecorded = 0, children = 0;
   };
   static constexpr std::size_t kMaxPrints = 256;
   [[nodiscard]] Calls calls() const;
@@ -37,6 +37,10 @@ class Detectors {
                const Calls& calls_before);
   void patched(std::size_t step, const GraphObject& graph, const hip::AddressTable& before,
                const hip::AddressTable& after, const std::vector<std::uint64_t>& buffer_bytes,
+               const Calls& calls_before);
+  // To be called when a library's command buffer took a step in which no injected failure fired. Returns whether it
+  // changed an executable graph in place, or launched one as it was.
+  bool stepped(std::size_t step, const LibraryStep& library_step, const std::vector<std::uint64_t>& buffer_bytes,
                const Calls& calls_before);
   // To be called after each patch: counts honest refusals (A7).
   template <class Object>
@@ -100,6 +104,8 @@ class Detectors {
               const std::vector<model::NodeView>& definition, const std::string& name, PatchEvidence& patch,
               const std::set<hip::NodeIndex>& hidden) const;
   void judge(PatchEvidence& patch, const Calls& before);
+  void judge_fields(const PatchEvidence& patch);
+  bool gather_leaves(const LibraryStep& library_step, PatchEvidence& patch) const;
 
   Platform& platform_;
   Interposer& interposer_;

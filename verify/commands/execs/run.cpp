@@ -101,8 +101,14 @@ hip::Status run_command(Run& run, const Launch& c) {
     return on_device(run.context.api, run.device_of_stream(c.stream),
                      [&] { return run.strategy.launch(run.context, *exec, run.stream_ref(c.stream)); });
   };
+  const std::uint64_t fired = run.interposer.fired();
+  const Detectors::Calls calls = run.detectors.calls();
+  run.context.library_step.reset();
   hip::Status status = captured ? launch() : run.changing(exec, nullptr, launch);
   if (!status) return status;
+  if (run.context.library_step && run.options.inspect && run.interposer.fired() == fired &&
+      run.detectors.stepped(run.step, *run.context.library_step, run.context.buffer_bytes, calls))
+    run.observation.patched_in_place.push_back(run.step);
   // On a stream that captures, the launch is a child graph node of the capture.
   if (captured)
     run.captures.add(c.stream, {hip::ChildRecord{std::make_shared<const hip::Recording>(exec->recording)}, {}, {}});
