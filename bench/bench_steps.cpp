@@ -224,13 +224,7 @@ int run_steps(int argc, char** argv) {
   std::vector<StepRuntime> runtimes = open_step_runtimes();
   Beds beds;
   const std::vector<StepCase> cases = all_cases(runtimes);
-  for (const StepCase& what : cases) {
-    benchmark::internal::Benchmark* registered =
-        benchmark::RegisterBenchmark(name_of(what).c_str(), [what, &beds](benchmark::State& state) {
-          run_case(state, what, beds);
-        })->Unit(benchmark::kMicrosecond);
-    if (what.timed == Timed::kDone) registered->UseRealTime();
-  }
+  register_cases(cases, [&beds](benchmark::State& state, const auto& what) { run_case(state, what, beds); });
   // Cases are interleaved, so that other load on the machine affects all of them alike.
   return run(argc, argv,
              {"--benchmark_min_time=0.02", "--benchmark_repetitions=5", "--benchmark_display_aggregates_only=true",

@@ -164,13 +164,7 @@ int run_ways(int argc, char** argv) {
   std::vector<StepRuntime> runtimes = open_step_runtimes();
   Beds beds;
   const std::vector<WayCase> cases = all_cases(runtimes);
-  for (const WayCase& what : cases) {
-    benchmark::internal::Benchmark* registered =
-        benchmark::RegisterBenchmark(name_of(what).c_str(), [what, &beds](benchmark::State& state) {
-          run_case(state, what, beds);
-        })->Unit(benchmark::kMicrosecond);
-    if (what.timed == Timed::kDone) registered->UseRealTime();
-  }
+  register_cases(cases, [&beds](benchmark::State& state, const auto& what) { run_case(state, what, beds); });
   // Not interleaved, as bench_steps is: the beds of a workload make room for those of the next.
   return run(argc, argv,
              {"--benchmark_min_time=0.02", "--benchmark_repetitions=3", "--benchmark_display_aggregates_only=true"},

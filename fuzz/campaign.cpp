@@ -159,6 +159,8 @@ class Campaign {
       std::vector<std::string>& messages = outcome_.result.messages;
       const std::string message = "--shared-corpus: " + line.value("reason", "");
       if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
+    } else if (kind == "steps") {
+      add_steps(line.value("counts", verify::StepCounts{}), outcome_.result.steps);
     } else if (kind == "known_quirk") {
       ++outcome_.result.quirks[line.value("reason", "")];
     } else {

@@ -15,6 +15,7 @@
 #include "fuzz/tally.h"
 #include "fuzz/worker.h"
 #include "reports/report.h"
+#include "reports/terminal.h"
 #include "verify/execute/death.h"
 #include "verify/program/blocks.h"
 #include "verify/program/escaped_work.h"
@@ -125,6 +126,7 @@ class ReplayReport {
            const Notes& notes) {
     for (const std::string& note : notes) result_.messages.push_back(fmt::format("{}: {}", file, note));
     counter_.add(program, judgement, board_);
+    add_steps(judgement.steps, result_.steps);
     if (judgement.verdict == verify::VerdictKind::kDiverge) {
       const std::uint64_t commands = verify::counted_commands(program);
       verify::Finding finding = make_finding(setup_, program, judgement, count_, commands);
@@ -175,12 +177,7 @@ void print_observation(Setup& setup, const verify::Program& program) {
     const verify::Observation& observation = result.observation;
     std::cout << fmt::format("{} HIP calls, {} patches, {} recorded again, {} injected failures\n", observation.calls,
                              observation.patches, observation.fallbacks, observation.failures_fired);
-    if (const auto& steps = observation.steps; std::ranges::any_of(steps, [](auto count) { return count != 0; })) {
-      std::cout << fmt::format(
-          "steps of the library: {} launched as they were, {} set, {} updated, {} recorded again, "
-          "{} refused\n",
-          steps[0], steps[1], steps[2], steps[3], steps[4]);
-    }
+    if (!observation.steps.empty()) std::cout << reports::steps_in_words(observation.steps) << "\n";
     if (!observation.notes.fault.empty()) std::cout << "fault: " << observation.notes.fault << "\n";
     if (observation.death) {
       std::cout << fmt::format("the subject ends at command {}: {}\n", observation.death_step + 1,

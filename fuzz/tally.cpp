@@ -103,6 +103,14 @@ static void sum_triples(std::span<const Board* const> boards, verify::TripleCove
   add_triples(into, {std::move(digits), names_of_triples(), 0, 0, {}});
 }
 
+void add_steps(const verify::StepCounts& from, verify::StepCounts& into) {
+  constexpr std::size_t kMaxReasonsOfRefusal = 64;
+  for (const auto& [what, count] : from) {
+    const bool fits = !what.starts_with("refused: ") || into.contains(what) || into.size() < kMaxReasonsOfRefusal;
+    into[fits ? what : "refused: other reasons"] += count;
+  }
+}
+
 void describe_triples(verify::TripleCoverage& triples) {
   constexpr std::size_t kRarest = 10;
   const std::span<const verify::CoverageTriple> all = verify::coverage_triples();

@@ -29,6 +29,7 @@ void tell(int fd, const nlohmann::json& line) {
 // `waiting`: the program that the judgement is about, where it is not the one of that index.
 void report(int fd, std::uint64_t index, const verify::Judgement& judgement,
             const std::optional<verify::Program>& waiting) {
+  if (!judgement.steps.empty()) tell(fd, {{"kind", "steps"}, {"counts", judgement.steps}});
   if (judgement.verdict == verify::VerdictKind::kAgree) return;
   nlohmann::json line = {{"index", index}, {"kind", verdict_name(judgement.verdict)}};
   if (judgement.verdict == verify::VerdictKind::kDiverge) {

@@ -18,6 +18,15 @@
 
 namespace hip {
 
+// Physical memory of a device, as hipMemCreate and hipMemGetAllocationGranularity take its properties.
+[[nodiscard]] inline hipMemAllocationProp memory_of_device(int device) {
+  hipMemAllocationProp properties{};
+  properties.type = hipMemAllocationTypePinned;
+  properties.location.type = hipMemLocationTypeDevice;
+  properties.location.id = device;
+  return properties;
+}
+
 class AddressRanges {
  public:
   // `free_addresses`: ReleaseQuirks::of_free_addresses() of the runtime's release, or null: the release frees rightly.

@@ -133,7 +133,7 @@ typedef struct hgpatcher hgpatcher; /* the library's own */
 /* ---- what the library exports */
 
 /* HGPATCHER_ABI_VERSION and the data that the library wants, as (version << 16 | wants); of version 2:
- * HGPATCHER_ABI_COMMANDS << 16. */
+ * HGPATCHER_ABI_COMMANDS << 16, with what it asks for. */
 uint32_t hgpatcher_abi(void);
 
 /* A graph was recorded and instantiated. Returns hipSuccess; after an error the graph is recorded at each patch. */
@@ -153,13 +153,13 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
  * order, with the command's complete new parameters, and launches. A library of version 2 is such a command buffer: it
  * makes, changes and launches executable graphs of its own, in any way it likes. In place of hgpatcher_record,
  * hgpatcher_patch, hgpatcher_launch and hgpatcher_destroy it exports the functions below, and hgpatcher_abi answers
- * with HGPATCHER_ABI_COMMANDS (no wants).
+ * with HGPATCHER_ABI_COMMANDS.
  *
  * An object is made for each executable graph of a program. Each launch of that graph is one step: hgcommands_begin,
  * hgcommands_update for each command in order, hgcommands_launch. Kinds, dependencies and the number of commands are
  * those of the step before, unless hgcommands_begin says so; parameters may be others at each step. No steps are
- * launches into a capture, and launches of graphs that are not handed over (graphs with memory nodes, programs with
- * several devices).
+ * launches into a capture, and launches of graphs that are not handed over: graphs with memory nodes, and programs with
+ * several devices unless the library asks for them (HGCOMMANDS_SEVERAL_DEVICES).
  *
  * Its duty. After hgcommands_launch returned hipSuccess, the stream holds one launch that does what a graph freshly
  * recorded from this step's commands would do, behind the stream's earlier work. A failed HIP call is never ignored:
@@ -173,6 +173,11 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
  * time for each object; while a call is inside a HIP function, another thread may call the library with another object.
  */
 #define HGPATCHER_ABI_COMMANDS 2u
+
+/* What a library of version 2 asks for: the lower 16 bits of hgpatcher_abi(). Commands may be of several devices, and
+ * streams of another device than the graph. A command's `device` has to be current while its node is added or set. In
+ * every call the device of the step's stream is current, and the library leaves the current device as it was. */
+#define HGCOMMANDS_SEVERAL_DEVICES 1u
 
 typedef struct hgcommands_command {
   hgpatcher_node node; /* `handle`, `child`, `buffers` and `relocations` are null; dependencies: earlier commands */
@@ -200,8 +205,9 @@ typedef struct hgcommands_did {
 
 typedef struct hgcommands hgcommands; /* the library's own */
 
-/* `device`: of the graph; current in every call. hipErrorNotSupported: the runtime lacks a function that the library
- * needs, and the program counts as unsupported. Any other error is that of the launch; the next launch tries again. */
+/* `device`: of the graph; current in every call, unless the library asks for several. hipErrorNotSupported: the
+ * runtime lacks a function that the library needs, and the program counts as unsupported. Any other error is that of
+ * the launch; the next launch tries again. */
 hipError_t hgcommands_create(const hgpatcher_hip* hip, int device, hgcommands** out);
 
 /* `other_commands` is not zero: kinds, dependencies or the number of commands changed since the last step. */

@@ -15,40 +15,12 @@ constexpr unsigned kQuickPolls = 64;  // of a launch, before the thread sleeps b
 constexpr std::chrono::microseconds kBetweenPolls{50};
 constexpr int kTries = 2;  // of the destructor
 
-// Whether work on `stream` comes behind work that was given to `earlier`; each thread has a hipStreamPerThread.
-bool in_order(const std::optional<StreamRef>& earlier, const StreamRef& stream) {
-  return earlier == stream && stream.handle() != hipStreamPerThread;
-}
-
-hipMemLocation location_of(int device) {
-  hipMemLocation location{};
-  location.type = hipMemLocationTypeDevice;
-  location.id = device;
-  return location;
-}
-
 }  // namespace
-
-// Each wait says of which launch, how things stand then, and what to do.
-struct RemappedBuffers::StillRunning {
-  const char* launch;
-  const char* state;
-  const char* remedy;
-
-  [[nodiscard]] Error error(std::chrono::milliseconds patience) const {
-    return {hipErrorNotReady, std::string(launch) + " is still running after " + std::to_string(patience.count()) +
-                                  " ms, and " + state + "; give its stream what it waits for, or raise " +
-                                  "RemappedBuffersOptions::patience, and " + remedy};
-  }
-};
 
 RemappedBuffers::RemappedBuffers(const Api& api, std::vector<RemappedBuffer> buffers, RemappedBuffersOptions options)
     : api_(api), buffers_(std::move(buffers)), options_(std::move(options)) {
   const auto add = [&](int device) {
-    hipMemAccessDesc one{};
-    one.location = location_of(device);
-    one.flags = hipMemAccessFlagsProtReadWrite;
-    access_.push_back(one);
+    access_.push_back({memory_of_device(device).location, hipMemAccessFlagsProtReadWrite});
   };
   for (const int device : options_.devices) add(device);
   if (access_.empty()) add(options_.device);
@@ -86,9 +58,7 @@ Status RemappedBuffers::ask_granularity(State& state) const {
   }
   std::size_t largest = 1;
   for (const hipMemAccessDesc& access : access_) {
-    hipMemAllocationProp prop{};
-    prop.type = hipMemAllocationTypePinned;
-    prop.location = access.location;
+    const hipMemAllocationProp prop = memory_of_device(access.location.id);
     std::size_t one = 0;
     Status asked = call<&Api::hipMemGetAllocationGranularity>(api_, &one, &prop, options_.granularity);
     if (!asked) return asked;
@@ -133,6 +103,13 @@ Status RemappedBuffers::check(const State& state, std::span<const PhysicalMemory
 
 // ---- waiting
 
+Error RemappedBuffers::still_running(const StillRunning& words) const {
+  return {hipErrorNotReady, std::string(words.launch) + " is still running after " +
+                                std::to_string(options_.patience.count()) + " ms, and " + words.state +
+                                "; give its stream what it waits for, or raise RemappedBuffersOptions::patience, and " +
+                                words.remedy};
+}
+
 Result<bool> RemappedBuffers::over(const Set& set) const {
   return set.unmarked ? set.stream->idle() : set.done->done();
 }
@@ -152,7 +129,7 @@ Status RemappedBuffers::wait(State& state, Set& set, const StillRunning& then) c
       return {};
     }
     if (polls == 0) ++state.counts.waits;
-    if (std::chrono::steady_clock::now() >= deadline) return then.error(options_.patience);
+    if (std::chrono::steady_clock::now() >= deadline) return still_running(then);
     if (polls < kQuickPolls) {
       sync::yield();
     } else {
@@ -321,91 +298,6 @@ Status RemappedBuffers::put_back(State& state, Set& set) const {
   return both(std::move(all), Error{hipErrorUnknown,
                                     "what was mapped before could not be put back, so recording again is due; the "
                                     "next step on these addresses replaces them and records"});
-}
-
-// ---- steps
-
-RemappedBuffers::Set& RemappedBuffers::set_before(State& state) const {
-  return state.sets[(state.next + 1) % kSets];
-}
-
-// A launch without an event, on another stream: the host waits for it before the step changes anything.
-Status RemappedBuffers::wait_for_unmarked(State& state, const StreamRef& stream) const {
-  Set& earlier = set_before(state);
-  if (!earlier.unmarked || in_order(earlier.stream, stream)) return {};
-  return wait(state, earlier,
-              {"the launch of the step before, without an event behind it,", "nothing was changed", "call again"});
-}
-
-// Puts the step behind the earlier one. If the stream cannot wait for that, the host does.
-Status RemappedBuffers::order_behind(State& state, const StreamRef& stream) const {
-  Set& earlier = set_before(state);
-  if (!earlier.in_flight || in_order(earlier.stream, stream)) return {};
-  assert(!earlier.unmarked);
-  Status behind = stream.wait(*earlier.done);
-  if (behind) return behind;
-  const Status waited =
-      wait(state, earlier, {"the launch of the step before", "this step was not launched", "call again"});
-  if (!waited) return both(std::move(behind), waited);
-  options_.errors(behind);
-  return {};
-}
-
-// Records the event behind the step's work. If that fails, waits for the work.
-Status RemappedBuffers::mark(State& state, Set& set, const StreamRef& stream) const {
-  Status marked = set.done->record(stream);
-  set.stream = stream;
-  set.in_flight = true;
-  set.unmarked = !marked;
-  if (marked) return {};
-  const Status waited = wait(state, set,
-                             {"the launch of this step, without an event behind it,", "its work goes on",
-                              "do not launch this step again: the next steps wait for it"});
-  if (!waited) return both(std::move(marked), waited);
-  options_.errors(marked);
-  return {};
-}
-
-// The next step takes the other set, also after a failure: part of the work may be under way.
-Status RemappedBuffers::launch(State& state, const StreamRef& stream, RemappedWork& work) const {
-  if (Status behind = order_behind(state, stream); !behind) return behind;
-  const std::size_t used = std::exchange(state.next, (state.next + 1) % kSets);
-  Set& set = state.sets[used];
-  Status done;
-  try {
-    done = work.launch(used, stream);
-  } catch (...) {
-    options_.errors(mark(state, set, stream));
-    throw;
-  }
-  return both(std::move(done), mark(state, set, stream));
-}
-
-Result<RemappedStep> RemappedBuffers::step(std::span<const PhysicalMemory> memories, const StreamRef& stream,
-                                           RemappedWork& work) {
-  assert(stream.device() == options_.device && &stream.api() == &api_);
-  const sync::LockGuard lock(mutex_);
-  State& state = state_.write();
-  RemappedStep outcome{.set = state.next};
-  Set& set = state.sets[outcome.set];
-  if (const Status asked = ask_granularity(state); !asked) return asked.error();
-  if (const Status fits = check(state, memories); !fits) return fits.error();
-  const Result<DeviceScope> scope = DeviceScope::enter(api_, options_.device, options_.errors);
-  if (!scope) return scope.error();
-  const Status waited =
-      wait(state, set, {"the launch of two steps ago on these addresses", "nothing was changed", "call again"});
-  if (!waited) return waited.error();
-  if (const Status behind = wait_for_unmarked(state, stream); !behind) return behind.error();
-  if (const Status ready = prepare(state, set); !ready) return ready.error();
-  if (const Status mapped = remap(state, set, memories); !mapped) return mapped.error();
-  if (!set.recorded) {
-    if (const Status recorded = work.record(outcome.set, set.addresses); !recorded) return recorded.error();
-    set.recorded = outcome.recorded = true;
-    ++state.counts.recorded;
-  }
-  if (const Status launched = launch(state, stream, work); !launched) return launched.error();
-  ++state.counts.steps;
-  return outcome;
 }
 
 // ---- giving back

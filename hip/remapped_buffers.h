@@ -26,6 +26,13 @@
 //   checked   a map that answered success counts only after hipMemGetAccess has told that every device has access:
 //             AMD's 7.2 and 6.4 answer success for a map that they refused. No step relies on
 //             hipMemRetainAllocationHandle, or unmaps a part of a mapping or two mappings at once.
+//   ranks     of a collective may read and write each other's buffers. Their launches then depend on the mappings of
+//   all
+//             ranks. So each step comes to two rounds of the agreement: when this rank's launch of two steps ago is
+//             over, before it changes a mapping; and when its memory is mapped and its work recorded, before it
+//             launches. If one rank is not ready, no rank changes anything, or all put back what was mapped; the others
+//             answer hipErrorNotReady. Every rank takes the same steps in the same order. Not covered: a launch that
+//             fails on one rank behind the second round, and withdraw() and clear(), which wait for this rank alone.
 //   failure   is returned, and the next step is right. A step that cannot map its memory puts back what was mapped
 //             before. Where that fails, too, the error says that recording again is due: the set's next step replaces
 //             the addresses in question and calls record(). The former ones stay reserved until clear(): 7.2 confuses
@@ -56,6 +63,7 @@
 #include "hip/api/api.h"
 #include "hip/errors.h"
 #include "hip/event.h"
+#include "hip/rank_agreement.h"
 #include "hip/stream.h"
 #include "hip/sync/sync.h"
 
@@ -94,6 +102,7 @@ struct RemappedBuffersOptions {
   hipMemAllocationGranularity_flags granularity = hipMemAllocationGranularityMinimum;
   std::chrono::milliseconds patience{10000};  // a step waits so long for the launch of two steps ago
   ErrorSink errors{};                         // receives errors that cannot be returned, such as the destructor's
+  RankAgreement* ranks = nullptr;  // of this rank with its peers; outlives the object. Null: no peers use the memory
   // Reserves and frees the ranges, and outlives the object. Null: the runtime's release frees ranges rightly. On others
   // (ReleaseQuirks::of_free_addresses()) calls end in a crash without one.
   AddressRanges* ranges = nullptr;
@@ -146,7 +155,12 @@ class RemappedBuffers {
   [[nodiscard]] RemappedBuffersCounts counts() const;
 
  private:
-  struct StillRunning;  // the words of an error
+  // The words of an error: which launch, how things stand then, and what to do.
+  struct StillRunning {
+    const char* launch;
+    const char* state;
+    const char* remedy;
+  };
   // A range of addresses, and the memory under it.
   struct Slot {
     void* reserved = nullptr;  // as hipMemAddressReserve returned it; null: none
@@ -179,6 +193,7 @@ class RemappedBuffers {
   [[nodiscard]] Status ask_granularity(State& state) const;
   [[nodiscard]] Status check(const State& state, std::span<const PhysicalMemory> memories) const;
   [[nodiscard]] Result<bool> over(const Set& set) const;
+  [[nodiscard]] Error still_running(const StillRunning& words) const;
   [[nodiscard]] Status wait(State& state, Set& set, const StillRunning& then) const;
   [[nodiscard]] Status wait_without_limit(Set& set) const;
   [[nodiscard]] Status reserve(State& state, Slot& slot, std::size_t bytes) const;
@@ -189,6 +204,9 @@ class RemappedBuffers {
   [[nodiscard]] Status give_access(State& state, const Slot& slot) const;
   [[nodiscard]] Status remap(State& state, Set& set, std::span<const PhysicalMemory> memories) const;
   [[nodiscard]] Status put_back(State& state, Set& set) const;
+  [[nodiscard]] Status agree(Status mine, const char* otherwise) const;
+  [[nodiscard]] Status map_and_record(State& state, Set& set, std::span<const PhysicalMemory> memories,
+                                      RemappedWork& work, RemappedStep& outcome) const;
   [[nodiscard]] Set& set_before(State& state) const;
   [[nodiscard]] Status wait_for_unmarked(State& state, const StreamRef& stream) const;
   [[nodiscard]] Status order_behind(State& state, const StreamRef& stream) const;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reports/benchmark_curves.h"
 #include "reports/html_sections.h"
 #include "reports/html_tables.h"
 #include "reports/html_writer.h"
@@ -65,14 +66,6 @@ BenchmarkRun run_of(const Json& object) {
 // The family of a benchmark, "gemm" for "gemm/64". The times of one family are drawn to one scale.
 std::string family_of(const std::string& name) {
   return name.substr(0, name.find('/'));
-}
-
-std::string time_text(double nanoseconds) {
-  if (!std::isfinite(nanoseconds)) return "not measured";
-  if (nanoseconds >= 1e9) return fmt::format("{:.3g} s", nanoseconds / 1e9);
-  if (nanoseconds >= 1e6) return fmt::format("{:.3g} ms", nanoseconds / 1e6);
-  if (nanoseconds >= 1e3) return fmt::format("{:.3g} us", nanoseconds / 1e3);
-  return fmt::format("{:.3g} ns", nanoseconds);
 }
 
 void write_bar(HtmlWriter& page, double share) {
@@ -210,6 +203,7 @@ std::string to_html(const BenchmarkResult& result, const BenchmarkResult* earlie
   page.open("body");
   write_first_screen(page, result, earlier);
   page.open("main").line();
+  write_curves(page, result);
   open_section(page, "benchmarks", "Benchmarks");
   if (result.runs.empty()) page.element("p", "None ran.", {{"class", "note"}});
   std::set<std::string> written;

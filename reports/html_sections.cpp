@@ -23,8 +23,8 @@ void write_row(HtmlWriter& page, string_view name, string_view number) {
 }
 
 void write_counts(HtmlWriter& page, string_view caption, string_view what,
-                  const std::map<std::string, std::uint64_t>& counts) {
-  open_table(page, caption, {{what}, {"Programs", true}});
+                  const std::map<std::string, std::uint64_t>& counts, string_view unit) {
+  open_table(page, caption, {{what}, {unit, true}});
   for (const auto& [name, count] : counts) write_row(page, name, grouped(count));
   close_table(page);
 }
@@ -122,8 +122,13 @@ void write_verdicts(HtmlWriter& page, const verify::CampaignResult& result) {
     page.element("td", share(count, result.programs), {{"class", "number"}}).close().line();
   }
   close_table(page);
-  if (!result.reasons.empty()) write_counts(page, "Why programs neither agreed nor diverged", "Reason", result.reasons);
-  if (!result.quirks.empty()) write_counts(page, "Known quirks that were met", "Quirk", result.quirks);
+  if (!result.reasons.empty())
+    write_counts(page, "Why programs neither agreed nor diverged", "Reason", result.reasons, "Programs");
+  if (!result.quirks.empty()) write_counts(page, "Known quirks that were met", "Quirk", result.quirks, "Programs");
+  if (!result.steps.empty()) {
+    write_counts(page, "What the steps of the command buffers did, by their own account", "Step", result.steps,
+                 "Steps");
+  }
   page.close().line();
 }
 

@@ -208,6 +208,7 @@ void describe(auto& file, Is<verify::CampaignResult> auto& result) {
   file.field("unreachable", result.unreachable);
   file.later_field("triples", result.triples);
   file.field("reasons", result.reasons);
+  file.later_field("steps", result.steps);
   file.field("sampling", result.sampling);
   file.field("costs", result.costs);
   file.field("history", result.history);

@@ -107,6 +107,15 @@ svg .edge polygon { fill: var(--soft); stroke: var(--soft); }
 svg.bar rect { fill: var(--link); }
 svg .grid { stroke: var(--line); }
 svg .series { fill: none; stroke: var(--link); stroke-width: 2; }
+svg .curve1 { stroke: var(--bad); stroke-dasharray: 7 3; }
+svg .curve2 { stroke: var(--good); stroke-dasharray: 2 3; }
+svg .curve3 { stroke: var(--warn); stroke-dasharray: 9 3 2 3; }
+svg .curve4 { stroke: var(--ink); }
+svg .curve5 { stroke: var(--soft); stroke-dasharray: 4 4; }
+svg .name0 { fill: var(--link); }
+svg .name1 { fill: var(--bad); }
+svg .name2 { fill: var(--good); }
+svg .name3 { fill: var(--warn); }
 svg .tick { font-size: 11px; fill: var(--soft); }
 svg .end { text-anchor: end; }
 svg .middle { text-anchor: middle; }

@@ -34,9 +34,11 @@ void write_head(std::string& out, const verify::CampaignResult& result, const En
            v.agree, v.diverge, v.known_quirk, v.poisoned, v.unsupported, v.discarded, v.harness_error);
 }
 
-// Messages first, then why programs neither agreed nor diverged, the most frequent reason first.
+// Messages first, then the steps of command buffers, then why programs neither agreed nor diverged, the most frequent
+// reason first.
 std::vector<std::string> notes_of(const verify::CampaignResult& result) {
   std::vector<std::string> notes = result.messages;
+  if (!result.steps.empty()) notes.push_back(steps_in_words(result.steps));
   std::vector<std::pair<std::string, std::uint64_t>> reasons(result.reasons.begin(), result.reasons.end());
   std::ranges::sort(reasons, [](const auto& left, const auto& right) {
     return left.second != right.second ? left.second > right.second : left.first < right.first;
@@ -117,6 +119,29 @@ const char* verdict_of(const verify::CampaignResult& result, const Ending& endin
 }
 
 }  // namespace
+
+std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps) {
+  constexpr std::string_view kRefused = "refused: ";
+  constexpr std::size_t kShownReasons = 2;
+  std::vector<std::string> ways;
+  std::vector<std::pair<std::uint64_t, std::string>> refusals;
+  for (const auto& [what, count] : steps) {
+    if (what.starts_with(kRefused)) {
+      refusals.emplace_back(count, what.substr(kRefused.size()));
+    } else {
+      ways.push_back(fmt::format("{} {}", count, what));
+    }
+  }
+  std::ranges::sort(refusals, [](const auto& one, const auto& other) {
+    return one.first != other.first ? one.first > other.first : one.second < other.second;
+  });
+  std::string text = fmt::format("steps of command buffers: {}", fmt::join(ways, ", "));
+  for (std::size_t i = 0; i < refusals.size() && i < kShownReasons; ++i) {
+    text += fmt::format("{} {} ({})", i == 0 ? "; refused:" : ",", refusals[i].second, refusals[i].first);
+  }
+  if (refusals.size() > kShownReasons) text += fmt::format(", and {} more reasons", refusals.size() - kShownReasons);
+  return text;
+}
 
 std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail) {
   const bool all = detail == Detail::kLong;

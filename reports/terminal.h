@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "verify/result.h"
@@ -33,6 +34,8 @@ inline constexpr std::size_t kTerminalLines = 18;    // the command adds the com
 inline constexpr std::size_t kTerminalNotes = 4;     // lines of messages and reasons
 inline constexpr std::size_t kTerminalFindings = 4;  // printed while the campaign runs, and in the short form
 
+// One line of CampaignResult::steps: "steps of command buffers: 3 launched, 1 refused, ...; refused: WHY (1)".
+[[nodiscard]] std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps);
 [[nodiscard]] std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail);
 
 }  // namespace reports

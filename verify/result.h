@@ -178,6 +178,8 @@ struct CampaignResult {
   TripleCoverage triples;
   std::map<std::string, std::map<std::string, std::string>> unreachable;  // the pairs that no program shows, and why
   std::map<std::string, std::uint64_t> quirks;
+  // What the steps of command buffers did (verify/execute/observation.h); empty for other subjects.
+  std::map<std::string, std::uint64_t> steps;
   std::map<std::string, std::uint64_t> reasons;  // "discarded: ...", "poisoned: ..." -> count
   std::map<std::string, std::string> sampling;   // check -> stated rate, e.g. "P4 every call fails" -> "1 in 64"
   std::vector<CostMeasurement> costs;            // measured once in a campaign

@@ -88,6 +88,7 @@ std::span<const RaceFault> race_faults() {
       {"F36", "streams", "current stream shared between threads", "S2", "current-stream"},
       {"F37", "launcher", "a context goes through a list that another thread drains during the launch", "S1",
        "launcher"},
+      {"M12", "remapper", "peers map in another order than they launch", "C6", "remapped-ranks"},
       {"U20", "runtime", "node ids are counted without a lock: two threads get one", "C5", "graph-nodes"},
       {"U29", "runtime", "a completion callback runs after its owner is gone", "C4", "graph-launches"}};
   return kFaults;

@@ -48,5 +48,20 @@ TEST(Tally, DigitsOfOtherTriplesCountAsNone) {
   EXPECT_EQ(other.possible, 0);
 }
 
+TEST(Tally, ReasonsOfRefusedStepsAreBounded) {
+  verify::StepCounts sum = {{"set", 2}};
+  add_steps({{"set", 3}, {"nodes set", 9}, {"refused", 1}, {"refused: why", 1}}, sum);
+  EXPECT_EQ(sum, (verify::StepCounts{{"set", 5}, {"nodes set", 9}, {"refused", 1}, {"refused: why", 1}}));
+  for (int i = 0; i < 1000; ++i) add_steps({{"refused", 1}, {"refused: " + std::to_string(i), 1}}, sum);
+  add_steps({{"refused: why", 1}, {"launched", 1}}, sum);
+  EXPECT_LE(sum.size(), 70U);
+  EXPECT_EQ(sum.at("refused: why"), 2);
+  EXPECT_EQ(sum.at("refused"), 1001);
+  EXPECT_EQ(sum.at("launched"), 1);
+  std::uint64_t by_reason = 0;
+  for (const auto& [what, count] : sum) by_reason += what.starts_with("refused: ") ? count : 0;
+  EXPECT_EQ(by_reason, 1002);
+}
+
 }  // namespace
 }  // namespace fuzz

@@ -15,14 +15,6 @@
 
 namespace remapped {
 
-inline hipMemAllocationProp on_device(int device) {
-  hipMemAllocationProp prop{};
-  prop.type = hipMemAllocationTypePinned;
-  prop.location.type = hipMemLocationTypeDevice;
-  prop.location.id = device;
-  return prop;
-}
-
 // Physical memory that is released at the end, with an address of the test's own at which its first number can be seen.
 class Memories {
  public:
@@ -36,7 +28,7 @@ class Memories {
   }
 
   hip::PhysicalMemory add(std::size_t pages = 1, int device = 0) {
-    const hipMemAllocationProp prop = on_device(device);
+    const hipMemAllocationProp prop = hip::memory_of_device(device);
     Seen one{{nullptr, pages * page_, ++numbers_}, nullptr};
     EXPECT_EQ(api_.hipMemCreate(&one.memory.handle, one.memory.bytes, &prop, 0), hipSuccess);
     const hip::Result<void*> range = ranges_.reserve(api_, one.memory.bytes);

@@ -362,4 +362,85 @@ TEST_F(RemappedBuffersTest, AfterAClearThatFreedNoAddressesEverythingIsRecordedA
   EXPECT_EQ(races(), 0u);
 }
 
+// ---- ranks
+
+// Peers that say no in the rounds of `against`, counted from 1, or that do not come any more from round `gone` on.
+struct Peers final : hip::RankAgreement {
+  hip::Result<bool> all(bool mine) override {
+    said.push_back(mine);
+    if (said.size() >= gone) return hip::Error{hipErrorNotReady, "a rank did not come"};
+    return mine && std::ranges::find(against, said.size()) == against.end();
+  }
+  std::vector<bool> said;
+  std::vector<std::size_t> against;
+  std::size_t gone = SIZE_MAX;
+};
+
+TEST_F(RemappedBuffersTest, AStepWhosePeersAreNotReadyChangesNothing) {
+  add_memories(3);
+  Peers peers;
+  two_buffers({.ranks = &peers});
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(memory(0), memory(1)));
+  EXPECT_EQ(peers.said, std::vector<bool>(4, true)) << "two rounds a step";
+  peers.against = {5};
+  const hip::RemappedBuffersCounts before = buffers->counts();
+  const hip::Result<hip::RemappedStep> refused = step(memory(0), memory(2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, hipErrorNotReady);
+  EXPECT_NE(refused.error().message.find("take the step again"), std::string::npos);
+  EXPECT_EQ(buffers->counts().unmaps, before.unmaps);
+  EXPECT_FALSE(buffers->holds(memory(2).number));
+  EXPECT_EQ(peers.said.size(), 5u) << "no rank comes to the second round";
+  ASSERT_TRUE(step(memory(0), memory(2)));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(memories->number_in(2), 1u);
+  EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(RemappedBuffersTest, AStepWhosePeersCouldNotMapPutsBackWhatWasMappedAndDoesNotLaunch) {
+  add_memories(3);
+  Peers peers;
+  two_buffers({.ranks = &peers});
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(memory(0), memory(1)));
+  peers.against = {6};
+  const int launched = launches;
+  ASSERT_FALSE(step(memory(0), memory(2)));
+  EXPECT_EQ(launches, launched);
+  EXPECT_EQ(buffers->counts().put_back, 1u);
+  EXPECT_TRUE(buffers->holds(memory(1).number));
+  EXPECT_FALSE(buffers->holds(memory(2).number));
+  ASSERT_TRUE(step(memory(0), memory(1)));
+  EXPECT_HIP(api.hipDeviceSynchronize());
+  EXPECT_EQ(memories->number_in(1), 3u);
+  EXPECT_EQ(memories->number_in(2), 0u);
+  EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(RemappedBuffersTest, AFailureOfThisRankIsSaidInTheRoundThatFollowsIt) {
+  add_memories(2);
+  Peers peers;
+  two_buffers({.ranks = &peers});
+  EXPECT_EQ(step(memory(0), {}).error().code, hipErrorInvalidValue);
+  EXPECT_EQ(peers.said, (std::vector<bool>{false}));
+  work->refuses = true;
+  EXPECT_EQ(step(memory(0), memory(1)).error().message, "not now");
+  EXPECT_EQ(peers.said, (std::vector<bool>{false, true, false}));
+  work->refuses = false;
+  table.hipMemMap = [](void*, std::size_t, std::size_t, hipMemGenericAllocationHandle_t, unsigned long long) {
+    return hipErrorOutOfMemory;
+  };
+  EXPECT_EQ(step(memory(1), memory(0)).error().code, hipErrorOutOfMemory);
+  EXPECT_EQ(peers.said, (std::vector<bool>{false, true, false, true, false}));
+}
+
+TEST_F(RemappedBuffersTest, APeerThatDoesNotComeIsAnErrorAndNothingIsLaunched) {
+  add_memories(2);
+  Peers peers;
+  peers.gone = 2;
+  two_buffers({.ranks = &peers});
+  const int launched = launches;
+  EXPECT_EQ(step(memory(0), memory(1)).error().message, "a rank did not come");
+  EXPECT_EQ(launches, launched);
+}
+
 }  // namespace

@@ -26,7 +26,7 @@ const hip::ReleaseQuirk* free_addresses() {
 struct RemappedOnRuntime : testing::Test {
   RemappedOnRuntime() {
     static_cast<void>(api().hipGetLastError());
-    const hipMemAllocationProp prop = remapped::on_device(0);
+    const hipMemAllocationProp prop = hip::memory_of_device(0);
     EXPECT_EQ(api().hipMemGetAllocationGranularity(&page, &prop, hipMemAllocationGranularityMinimum), hipSuccess);
     memories.emplace(api(), page, free_addresses());
     buffers.emplace(api(), std::vector<hip::RemappedBuffer>{{8}, {8}},

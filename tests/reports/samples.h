@@ -106,7 +106,7 @@ inline verify::CampaignResult campaign_of(const std::string& text) {
   result.states = {{text, {{text, 0}}}};
   result.triples = {text, text, 1, 1, {text}};
   result.unreachable = {{text, {{text, text}}}};
-  result.quirks = result.reasons = {{text, 1}};
+  result.quirks = result.reasons = result.steps = {{text, 1}};
   result.sampling = {{text, text}};
   result.messages = {text};
   verify::Finding& finding = result.findings.front();

@@ -44,6 +44,14 @@ TEST(Terminal, TheShortFormHasAtMostItsBoundOfLines) {
   EXPECT_THAT(text, testing::EndsWith("\ndivergences found\n"));
 }
 
+TEST(Terminal, TheStepsOfCommandBuffersAreOneLineWithTheMostFrequentReasons) {
+  verify::CampaignResult result = samples::campaign(0);
+  result.steps = {{"launched", 3}, {"refused", 9}, {"refused: a", 2}, {"refused: b", 4}, {"refused: c", 3}};
+  EXPECT_THAT(
+      reports::to_terminal(result, {}, Detail::kShort),
+      HasSubstr("\nsteps of command buffers: 3 launched, 9 refused; refused: b (4), c (3), and 1 more reasons\n"));
+}
+
 TEST(Terminal, LinesThatWerePrintedBeforeTakeTheRoomOfFindings) {
   for (std::size_t printed = 0; printed <= reports::kTerminalFindings; ++printed) {
     const std::string text = reports::to_terminal(large_campaign(), {true, false, false, printed}, Detail::kShort);

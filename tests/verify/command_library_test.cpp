@@ -13,6 +13,8 @@
 namespace verify {
 namespace {
 
+using Steps = StepCounts;
+
 const std::string kTwoLaunches =
     "buffer b0 256\nbuffer b1 256\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\n"
     "memcpy g0.n1 dst=b1+0 src=b0+0 bytes=16 kind=d2d after=n0\ninstantiate e0 g0\nlaunch e0 s0\n";
@@ -21,16 +23,16 @@ TEST(CommandLibrary, AStepIsTakenForEachLaunchAndCounted) {
   LibraryBed updating(UPDATING_COMMANDS), setting(SETTING_COMMANDS);
   const Program moved = program_of(kTwoLaunches + "move b0 b1\npatch e0\nlaunch e0 s0\nlaunch e0 s0\n");
   EXPECT_EQ(updating.judge(moved).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(updating.run(moved).steps, (Steps{0, 0, 2, 1, 0}));
+  EXPECT_EQ(updating.run(moved).steps, (Steps{{"updated", 2}, {"recorded", 1}}));
   EXPECT_EQ(setting.judge(moved).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(setting.run(moved).steps, (Steps{1, 1, 0, 1, 0}));
+  EXPECT_EQ(setting.run(moved).steps, (Steps{{"launched", 1}, {"set", 1}, {"nodes set", 2}, {"recorded", 1}}));
 }
 
 TEST(CommandLibrary, OtherCommandsAreRecordedAgain) {
   LibraryBed setting(SETTING_COMMANDS);
   const Program program = program_of(kTwoLaunches + "disable e0.n0\nlaunch e0 s0\nenable e0.n0\nlaunch e0 s0\n");
   EXPECT_EQ(setting.judge(program).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(setting.run(program).steps, (Steps{0, 0, 0, 3, 0}));
+  EXPECT_EQ(setting.run(program).steps, (Steps{{"recorded", 3}}));
 }
 
 TEST(CommandLibrary, NestedBuffersAndTracedCommandsAreHandedOver) {
@@ -40,14 +42,14 @@ TEST(CommandLibrary, NestedBuffersAndTracedCommandsAreHandedOver) {
       "kernel g0.n1 inplace_u32 data=b1+0 n=4 k=2 opaque after=n0\ninstantiate e0 g0\nlaunch e0 s0\nmove b0 b1\n"
       "patch e0\nlaunch e0 s0\n");
   EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(updating.run(program).steps, (Steps{0, 0, 1, 1, 0}));
+  EXPECT_EQ(updating.run(program).steps, (Steps{{"updated", 1}, {"recorded", 1}}));
 }
 
 TEST(CommandLibrary, ARefusedStepIsRecordedAndLaunchedByTheHarness) {
   LibraryBed refusing(REFUSING_COMMANDS);
   const Program program = program_of(kTwoLaunches + "move b0\npatch e0\nlaunch e0 s0\n");
   EXPECT_EQ(refusing.judge(program).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(refusing.run(program).steps, (Steps{0, 0, 0, 0, 2}));
+  EXPECT_EQ(refusing.run(program).steps, (Steps{{"refused", 2}, {"refused: it refuses every step", 2}}));
 }
 
 TEST(CommandLibrary, ARefusedStepKeepsWhatTheProgramSetAndDisabled) {
@@ -64,7 +66,7 @@ TEST(CommandLibrary, ALaunchIntoACaptureIsNoStep) {
   const Program program = program_of(
       kTwoLaunches + "stream s1\ncapture s1\nlaunch e0 s1\nendcapture s1 g1\ninstantiate e1 g1\nlaunch e1 s0\n");
   EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(updating.run(program).steps, (Steps{0, 0, 0, 2, 0}));
+  EXPECT_EQ(updating.run(program).steps, (Steps{{"recorded", 2}}));
 }
 
 TEST(CommandLibrary, GraphsWithMemoryOfTheirOwnAreNotHandedOver) {
@@ -90,16 +92,16 @@ TEST(CommandLibrary, ACopyThatIsSetToAnotherSizeKeepsTheOldOneInTheWrongLibrary)
 
 TEST(CommandLibrary, GeneratedProgramsAgreeWithTheRightLibrary) {
   LibraryBed updating(UPDATING_COMMANDS);
-  Steps steps{};
+  Steps steps;
   for (std::uint64_t index = 0; index < 400; ++index) {
     const Program program = campaign_program(46, index, {});
     const Judgement judgement = updating.judge(program, {.every_call_fails = index % 8 == 0});
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << print_program(program);
     const Observation observation = updating.run(program);
-    for (std::size_t way = 0; way < steps.size(); ++way) steps[way] += observation.steps[way];
+    for (const auto& [what, count] : observation.steps) steps[what] += count;
   }
-  EXPECT_GT(steps[2], 100U);
-  EXPECT_GT(steps[3], 100U);
+  EXPECT_GT(steps["updated"], 100U);
+  EXPECT_GT(steps["recorded"], 100U);
 }
 
 }  // namespace

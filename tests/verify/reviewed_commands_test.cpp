@@ -87,16 +87,16 @@ INSTANTIATE_TEST_SUITE_P(Findings, ReviewedCommands,
 
 TEST(MendedCommands, GeneratedProgramsAgreeAndMostStepsSetNodes) {
   LibraryBed mended(library("mended_commands"));
-  std::array<std::uint64_t, 5> steps{};
+  StepCounts steps;
   for (std::uint64_t index = 0; index < 400; ++index) {
     const Program program = campaign_program(42, index, {});
     EXPECT_EQ(mended.judge(program, {.every_call_fails = index % 8 == 0}).verdict, VerdictKind::kAgree)
         << print_program(program);
     const Observation observation = mended.run(program);
-    for (std::size_t way = 0; way < steps.size(); ++way) steps[way] += observation.steps[way];
+    for (const auto& [what, count] : observation.steps) steps[what] += count;
   }
-  EXPECT_GT(steps[1], 100U);
-  EXPECT_EQ(steps[4], 0U);
+  EXPECT_GT(steps["set"], 100U);
+  EXPECT_EQ(steps["refused"], 0U);
 }
 
 }  // namespace

@@ -18,14 +18,16 @@ class BufferedExec final : public ExecPatcher {
   BufferedExec(StrategyContext& context, const ExecObject& exec)
       : exec_(exec), buffer_(context.api, options_of(context, exec)) {}
 
-  hip::Status launch_on(const hip::StreamRef& stream) {
+  hip::Status launch_on(StrategyContext& context, const hip::StreamRef& stream) {
     if (other_commands_ || disabled_ != exec_.disabled) {
       buffer_.set(emptied(exec_.recording, exec_.disabled));  // a disabled node counts as an empty one
       disabled_ = exec_.disabled;
       other_commands_ = false;
     }
     const hip::Result<hip::CommandStep> done = buffer_.step(exec_.addresses, stream);
-    return done ? hip::Status() : done.error();
+    if (!done) return done.error();
+    count(done.value(), context.steps);
+    return {};
   }
 
   // Never called: the program's patches change addresses, which the buffer sees at its next step.
@@ -36,6 +38,11 @@ class BufferedExec final : public ExecPatcher {
   void replace_all(const hip::Recording&, std::span<const hip::DeviceAddress>) override { other_commands_ = true; }
 
  private:
+  static void count(const hip::CommandStep& step, StepCounts& steps) {
+    constexpr const char* kDecisions[hip::kStepDecisions] = {"launched", "set", "updated", "recorded"};
+    ++steps[kDecisions[static_cast<std::size_t>(step.decision)]];
+    if (step.decision == hip::StepDecision::kPatch) steps["nodes set"] += step.patched.calls;
+  }
   static hip::CommandBufferOptions options_of(StrategyContext& context, const ExecObject& exec) {
     hip::CommandBufferOptions options;
     options.device = hip::home_of(exec.recording);
@@ -65,7 +72,7 @@ class CommandBufferStrategy final : public StrategyWithStandIns {
   hip::Status launch(StrategyContext& context, const ExecObject& exec, const hip::StreamRef& stream) override {
     if (!exec.stable) return for_graphs().launch(context, exec, stream);
     if (captures(context, stream.handle())) return launch_as_child(context, exec, stream);
-    return static_cast<BufferedExec&>(*exec.stable).launch_on(stream);
+    return static_cast<BufferedExec&>(*exec.stable).launch_on(context, stream);
   }
 
  private:

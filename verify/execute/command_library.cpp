@@ -18,15 +18,15 @@ namespace verify {
 namespace {
 
 // Whether the library gets the commands of the graph.
-bool handed_over(const StrategyContext& context, const hip::Recording& recording) {
-  if (context.devices > 1 || recording.has_memory_nodes()) return false;
+bool handed_over(const hip::Recording& recording) {
+  if (recording.has_memory_nodes()) return false;
   for (hip::NodeIndex i = 0; i < recording.nodes().size(); ++i) {
     const hip::RecordedNode& node = recording.nodes()[i];
     if (std::ranges::any_of(node.dependencies, [i](hip::NodeIndex before) { return before >= i; })) return false;
     const auto* opaque = std::get_if<hip::OpaqueRecord>(&node.record);
     if (opaque != nullptr && opaque->with_the_one_before) return false;
     const auto* child = std::get_if<hip::ChildRecord>(&node.record);
-    if (child != nullptr && !handed_over(context, *child->graph)) return false;
+    if (child != nullptr && !handed_over(*child->graph)) return false;
   }
   return true;
 }
@@ -124,6 +124,28 @@ class ShownCommands {
   const std::vector<hgcommands_command>* commands_;
 };
 
+// A library's text as one line of printable ASCII, cut to a length that reports can show.
+std::string shown_text(const char* text) {
+  constexpr std::size_t kMaxLength = 100;
+  if (text == nullptr || *text == 0) return "no reason given";
+  std::string shown(text, strnlen(text, kMaxLength));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return shown;
+}
+
+void count(const hgcommands_did& did, StepCounts& steps) {
+  constexpr const char* kWays[] = {"launched", "set", "updated", "recorded", "refused"};
+  ++steps[kWays[did.way]];
+  if (did.way == HGCOMMANDS_SET) steps["nodes set"] += did.nodes;
+  if (did.way != HGCOMMANDS_REFUSED) return;
+  const std::string reason = "refused: " + shown_text(did.why);
+  const auto reasons = std::ranges::count_if(steps, [](const auto& one) { return one.first.starts_with("refused: "); });
+  const bool fits = steps.contains(reason) || static_cast<std::size_t>(reasons) < kMaxRefusals;
+  ++steps[fits ? reason : "refused: other reasons"];
+}
+
 // An executable graph of the program that the library launches.
 class LibraryExec final : public ExecPatcher {
  public:
@@ -149,7 +171,7 @@ class LibraryExec final : public ExecPatcher {
     if (status != hipSuccess) return hip::Error{status, "the library's step"};
     if (did.way > HGCOMMANDS_REFUSED)
       return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
-    ++context.steps[did.way];
+    count(did, context.steps);
     if (did.way == HGCOMMANDS_REFUSED) return false;
     if (!addresses_.empty() && !other_parameters_) context.library_step = {recording, addresses_, exec_.addresses};
     addresses_ = exec_.addresses;
@@ -243,7 +265,8 @@ class LibraryStrategy final : public StrategyForExecs {
   hip::Status instantiate(StrategyContext& context, const GraphObject& graph, ExecObject& exec,
                           std::string* said) override {
     hip::Status status = Strategy::instantiate(context, graph, exec, said);
-    if (status && handed_over(context, graph.recording))
+    const bool devices = context.devices <= 1 || library_.several_devices;
+    if (status && devices && handed_over(graph.recording))
       exec.stable = std::make_unique<LibraryExec>(library_, context, exec);
     return status;
   }

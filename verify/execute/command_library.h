@@ -4,8 +4,9 @@
 //
 // The program's own executable graph answers the program's queries and stands in for steps that the library refuses:
 // patches, setters and updates record it again; enabling a node is HIP's call on it. The library sees all of these as
-// commands of the next step: a disabled node is an empty command. Not handed over: programs with several devices, and
-// graphs with memory nodes or with an edge from a later node to an earlier one. The harness launches those itself.
+// commands of the next step: a disabled node is an empty command. Not handed over: graphs with memory nodes or with an
+// edge from a later node to an earlier one, and programs with several devices unless the library asks for them. The
+// harness launches those itself.
 // Definitions are recorded again. A launch into a capture is no step: the capture gets a fresh graph as a child.
 // A step that the library does without recording again is judged as a patch is (Detectors::stepped), where the commands
 // have changed in addresses only since it recorded last.
@@ -29,6 +30,7 @@ struct CommandLibrary {
   decltype(&hgcommands_update) update = nullptr;
   decltype(&hgcommands_launch) launch = nullptr;
   decltype(&hgcommands_destroy) destroy = nullptr;
+  bool several_devices = false;  // it asks for HGCOMMANDS_SEVERAL_DEVICES
 };
 
 [[nodiscard]] std::unique_ptr<Strategy> make_library_strategy(CommandLibrary library);

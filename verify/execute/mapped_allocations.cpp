@@ -7,18 +7,6 @@
 
 namespace verify {
 
-namespace {
-
-hipMemAllocationProp properties_of(Id device) {
-  hipMemAllocationProp properties{};
-  properties.type = hipMemAllocationTypePinned;
-  properties.location.type = hipMemLocationTypeDevice;
-  properties.location.id = static_cast<int>(device);
-  return properties;
-}
-
-}  // namespace
-
 const char* MappedAllocations::missing_function(const hip::Api& api) {
   using hip::Api;
   return hip::first_missing<&Api::hipMemGetAllocationGranularity, &Api::hipMemAddressReserve, &Api::hipMemAddressFree,
@@ -30,7 +18,7 @@ hip::Result<std::uint64_t> MappedAllocations::granularity() {
   if (granularity_ != 0) return granularity_;
   std::uint64_t largest = 1;
   for (Id device = 0; device < devices_; ++device) {
-    const hipMemAllocationProp properties = properties_of(device);
+    const hipMemAllocationProp properties = hip::memory_of_device(static_cast<int>(device));
     std::size_t bytes = 0;
     hip::Status asked = hip::call<&hip::Api::hipMemGetAllocationGranularity>(platform_.api(), &bytes, &properties,
                                                                              hipMemAllocationGranularityMinimum);
@@ -46,7 +34,7 @@ hip::Status MappedAllocations::map(void* range, const hip::PhysicalMemory& memor
   if (!status) return status;
   std::vector<hipMemAccessDesc> access(devices_);
   for (Id device = 0; device < devices_; ++device) {
-    access[device].location = properties_of(device).location;
+    access[device].location = hip::memory_of_device(static_cast<int>(device)).location;
     access[device].flags = hipMemAccessFlagsProtReadWrite;
   }
   status = hip::call<&hip::Api::hipMemSetAccess>(api, range, memory.bytes, access.data(), access.size());
@@ -61,7 +49,7 @@ hip::Result<void*> MappedAllocations::allocate(std::uint64_t bytes, Id device) {
   hip::PhysicalMemory memory;
   memory.bytes = (bytes + unit.value() - 1) / unit.value() * unit.value();
   memory.number = ++numbers_;
-  const hipMemAllocationProp properties = properties_of(device);
+  const hipMemAllocationProp properties = hip::memory_of_device(static_cast<int>(device));
   const hip::Result<void*> range = ranges_.reserve(api, memory.bytes);
   if (!range) return range.error();
   hip::Status status = hip::call<&hip::Api::hipMemCreate>(api, &memory.handle, memory.bytes, &properties, 0ULL);

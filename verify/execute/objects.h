@@ -15,6 +15,7 @@
 #include "hip/recording.h"
 #include "hip/release_quirks.h"
 #include "verify/execute/interposer.h"
+#include "verify/execute/observation.h"
 #include "verify/execute/patcher.h"
 #include "verify/program/program.h"
 
@@ -112,7 +113,7 @@ struct StrategyContext {
   Id devices = 1;                                 // that the program has
   std::vector<Id> buffer_devices{};               // by buffer id
   std::map<int, hip::HomeStream> home_streams{};  // by device; for strategies that launch on them
-  std::array<std::uint64_t, 5> steps{};           // of a library's command buffers, by hgcommands_way
+  StepCounts steps{};                             // of command buffers
   std::optional<LibraryStep> library_step{};      // that the running command launched
   // Where the program's buffers of device memory are, if they are mapped; null: they are not.
   MappedAllocations* mapped = nullptr;

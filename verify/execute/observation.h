@@ -84,6 +84,12 @@ struct Held {
   std::uint64_t count = 0;
 };
 
+// Counts of the steps of command buffers, by what each step says that it did: `launched` (nothing had to be changed),
+// `set`, `updated`, `recorded`, `refused`; `nodes set`: by the steps that set some; `refused: WHY`: by reason. A
+// program has at most kMaxRefusals reasons.
+using StepCounts = std::map<std::string, std::uint64_t>;
+inline constexpr std::size_t kMaxRefusals = 16;
+
 struct Observation {
   std::vector<StepStatus> statuses;      // one for each step
   std::vector<Held> held;                // where it was asked for
@@ -98,7 +104,7 @@ struct Observation {
   RuntimeNotes notes;
   std::uint64_t calls = 0;  // HIP calls that the subject's side made
   std::uint64_t patches = 0, fallbacks = 0;
-  std::array<std::uint64_t, 5> steps{};       // of a library's command buffers, by hgcommands_way (hip/patcher_abi.h)
+  StepCounts steps;                           // of a library's command buffers, and of the project's own
   std::vector<std::size_t> patched_in_place;  // steps whose patch was in place, without an injected failure, in order
   std::uint64_t failures_fired = 0;           // injected failures that came true
   bool spoils_process = false;                // the runtime may keep state that the next program would meet

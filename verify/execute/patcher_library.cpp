@@ -227,6 +227,7 @@ hip::Result<LoadedLibrary> load_library(const std::string& path) {
   LoadedLibrary loaded;
   if (version == HGPATCHER_ABI_COMMANDS) {
     CommandLibrary commands{.handle = library.handle};
+    commands.several_devices = (library.wants & HGCOMMANDS_SEVERAL_DEVICES) != 0;
     require("hgcommands_create", commands.create);
     require("hgcommands_begin", commands.begin);
     require("hgcommands_update", commands.update);

@@ -102,6 +102,7 @@ Judgement Judge::judge_in_place(const Program& program, const JudgeOptions& opti
   Judgement judgement;
   judgement.exercised = pair.subject.exercised;
   judgement.signature = pair.subject.signature;
+  judgement.steps = pair.subject.steps;
   judgement.exercised[static_cast<std::size_t>(PropertyId::kP12)] += pair.subject.reads.size();
   ++judgement
         .exercised[static_cast<std::size_t>(PropertyId::kP11)];  // the program came to an end: the caller watches that

@@ -22,6 +22,7 @@ struct Judgement {
   std::vector<CostMeasurement> costs;    // where they were asked for
   std::vector<std::uint16_t> signature;  // as of an observation
   std::array<std::uint64_t, kProperties> exercised{};
+  StepCounts steps;  // as of an observation
 };
 
 }  // namespace verify

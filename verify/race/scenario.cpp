@@ -11,8 +11,8 @@ namespace verify::race {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = {
       stream_cache_scenario(),   stable_buffers_scenario(), trace_cache_scenario(),    worker_thread_scenario(),
-      current_stream_scenario(), launcher_scenario(),       rank_agreement_scenario(), capture_modes_scenario(),
-      stabiliser_scenario(),     graph_nodes_scenario(),    graph_launches_scenario(),
+      current_stream_scenario(), launcher_scenario(),       rank_agreement_scenario(), remapped_ranks_scenario(),
+      capture_modes_scenario(),  stabiliser_scenario(),     graph_nodes_scenario(),    graph_launches_scenario(),
   };
   return all;
 }

@@ -16,17 +16,7 @@ void* pointer_to(hip::DeviceAddress base, std::uint32_t page) {
 }
 
 hipMemLocation location_of(Id device) {
-  hipMemLocation location{};
-  location.type = hipMemLocationTypeDevice;
-  location.id = static_cast<int>(device);
-  return location;
-}
-
-hipMemAllocationProp properties_of(Id device) {
-  hipMemAllocationProp properties{};
-  properties.type = hipMemAllocationTypePinned;
-  properties.location = location_of(device);
-  return properties;
+  return hip::memory_of_device(static_cast<int>(device)).location;
 }
 
 hipMemAccessDesc access_of(Id device, AccessRight right) {
@@ -46,7 +36,7 @@ MappedMemory::Range* MappedMemory::range(Id id) {
 }
 
 hip::Result<std::size_t> MappedMemory::granularity(Id device) const {
-  const hipMemAllocationProp properties = properties_of(device);
+  const hipMemAllocationProp properties = hip::memory_of_device(static_cast<int>(device));
   std::size_t bytes = 0;
   hip::Status status = hip::call<&hip::Api::hipMemGetAllocationGranularity>(
       context_.interposer.inner(), &bytes, &properties, hipMemAllocationGranularityMinimum);
@@ -76,7 +66,7 @@ hip::Status MappedMemory::unreserve(const FreeRange& c) {
 
 hip::Status MappedMemory::create(const CreatePhysical& c) {
   Memory memory{nullptr, c.pages * kPageBytes};
-  const hipMemAllocationProp properties = properties_of(c.device);
+  const hipMemAllocationProp properties = hip::memory_of_device(static_cast<int>(c.device));
   hip::Status status =
       hip::call<&hip::Api::hipMemCreate>(context_.api, &memory.handle, memory.bytes, &properties, 0ULL);
   if (!status) return status;

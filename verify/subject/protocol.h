@@ -34,7 +34,7 @@
 
 namespace verify {
 
-inline constexpr std::uint32_t kProtocol = 7;
+inline constexpr std::uint32_t kProtocol = 8;
 inline constexpr std::size_t kMaxFrame = std::size_t{256} << 20;  // bytes
 inline constexpr std::size_t kFrameHeader = 12;
 

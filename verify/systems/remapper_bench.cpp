@@ -218,7 +218,7 @@ class RemapperBench final : public SystemBench {
     devices = context.platform.white_box() ? std::min(devices, kScenarioDevices) : 1;
     for (int device = 0; device < devices; ++device) {
       bed_.devices.push_back(device);
-      const hipMemAllocationProp properties = on_device(device);
+      const hipMemAllocationProp properties = hip::memory_of_device(device);
       std::size_t page = 0;
       static_cast<void>(inner().hipMemGetAllocationGranularity(&page, &properties, hipMemAllocationGranularityMinimum));
       bed_.page = std::max(bed_.page, page);
@@ -296,14 +296,6 @@ class RemapperBench final : public SystemBench {
   [[nodiscard]] const hip::Api& inner() const { return context_.inner(); }
   static int code_of(const hip::Status& status) { return status ? hipSuccess : status.error().code; }
 
-  static hipMemAllocationProp on_device(int device) {
-    hipMemAllocationProp properties{};
-    properties.type = hipMemAllocationTypePinned;
-    properties.location.type = hipMemLocationTypeDevice;
-    properties.location.id = device;
-    return properties;
-  }
-
   // The bench's own calls: if one fails, nothing that follows means anything. After a fault all calls fail.
   void set_up(hipError_t status, const char* what) const {
     const bool well = status == hipSuccess || !context_.platform.notes().fault.empty();
@@ -312,13 +304,13 @@ class RemapperBench final : public SystemBench {
   }
 
   void create(Memory& memory) {
-    const hipMemAllocationProp properties = on_device(0);
+    const hipMemAllocationProp properties = hip::memory_of_device(0);
     memory.physical = {nullptr, kPages * bed_.page, ++numbers_};
     set_up(inner().hipMemCreate(&memory.physical.handle, memory.physical.bytes, &properties, 0), "memory");
     set_up(inner().hipMemMap(memory.view, memory.physical.bytes, 0, memory.physical.handle, 0), "a mapping");
     std::vector<hipMemAccessDesc> access;
     for (const int device : bed_.devices)
-      access.push_back({on_device(device).location, hipMemAccessFlagsProtReadWrite});
+      access.push_back({hip::memory_of_device(device).location, hipMemAccessFlagsProtReadWrite});
     set_up(inner().hipMemSetAccess(memory.view, memory.physical.bytes, access.data(), access.size()), "access");
     for (std::size_t i = 0; i < memory.bytes.size(); ++i)
       memory.bytes[i] = static_cast<unsigned char>(numbers_ * 37 + i * 5);

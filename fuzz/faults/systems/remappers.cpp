@@ -13,7 +13,7 @@
 //   M10  releases memory that is withdrawn, which its owner does as well.
 //   M11  records with the caller's addresses.
 //
-// M12 (peers map in another order than they launch) is not there: no part maps for several ranks.
+// M12 (peers map in another order than they launch) needs threads: verify/race/scenarios/remapped_ranks.cpp.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fuzz/faults/lists.h"
+#include "hip/address_ranges.h"
 #include "hip/device_scope.h"
 #include "hip/event.h"
 
@@ -158,9 +159,7 @@ class PatchedRemapper final : public verify::RemapperPart {
   };
 
   [[nodiscard]] std::size_t page() const {
-    hipMemAllocationProp properties{};
-    properties.type = hipMemAllocationTypePinned;
-    properties.location.type = hipMemLocationTypeDevice;
+    const hipMemAllocationProp properties = hip::memory_of_device(0);
     std::size_t bytes = 0;
     return api_.hipMemGetAllocationGranularity(&bytes, &properties, hipMemAllocationGranularityMinimum) == hipSuccess
                ? bytes
@@ -222,11 +221,7 @@ class PatchedRemapper final : public verify::RemapperPart {
     std::vector<hipMemAccessDesc> access;
     for (const int device : options_.devices) {
       if (habits_.one_device && device != 0) continue;
-      hipMemAccessDesc one{};
-      one.location.type = hipMemLocationTypeDevice;
-      one.location.id = device;
-      one.flags = hipMemAccessFlagsProtReadWrite;
-      access.push_back(one);
+      access.push_back({hip::memory_of_device(device).location, hipMemAccessFlagsProtReadWrite});
     }
     return hip::call<&hip::Api::hipMemSetAccess>(api_, slot.address, bytes, access.data(), access.size());
   }

@@ -122,7 +122,7 @@ TEST_P(Found, IsFoundByRandomPrioritiesToo) {
 INSTANTIATE_TEST_SUITE_P(Faults, Found,
                          testing::Values(Smallest{"F22", 2, 5, 0}, Smallest{"F25", 2, 3, 0}, Smallest{"F26", 2, 2, 1},
                                          Smallest{"F34", 0, 0, 0}, Smallest{"F36", 2, 2, 0}, Smallest{"F37", 2, 2, 1},
-                                         Smallest{"U20", 2, 2, 0}, Smallest{"U29", 1, 2, 0}),
+                                         Smallest{"U20", 2, 2, 0}, Smallest{"U29", 1, 2, 0}, Smallest{"M12", 2, 2, 0}),
                          [](const auto& test) { return std::string(test.param.fault); });
 
 TEST(RaceFile, ReadsBackAsItWasWritten) {

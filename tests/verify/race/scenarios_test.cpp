@@ -49,8 +49,9 @@ struct Expected {
 
 TEST(Scenarios, EachFaultShowsAndBreaksItsProperty) {
   count_memory();
-  const std::vector<Expected> all = {{"F22", {"C6"}}, {"F25", {"C5"}},       {"F26", {"C2"}},       {"F34", {"C4"}},
-                                     {"F36", {"S2"}}, {"F37", {"S1", "C4"}}, {"U20", {"C5", "P2"}}, {"U29", {"C4"}}};
+  const std::vector<Expected> all = {{"F22", {"C6"}},       {"F25", {"C5"}}, {"F26", {"C2"}},
+                                     {"F34", {"C4"}},       {"F36", {"S2"}}, {"F37", {"S1", "C4"}},
+                                     {"U20", {"C5", "P2"}}, {"U29", {"C4"}}, {"M12", {"C6"}}};
   ScheduleRunner runner;
   for (const Expected& expected : all) {
     std::set<std::string> broken;

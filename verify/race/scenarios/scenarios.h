@@ -13,6 +13,7 @@ namespace verify::race {
 [[nodiscard]] Scenario current_stream_scenario();
 [[nodiscard]] Scenario launcher_scenario();
 [[nodiscard]] Scenario rank_agreement_scenario();
+[[nodiscard]] Scenario remapped_ranks_scenario();
 [[nodiscard]] Scenario stabiliser_scenario();
 [[nodiscard]] Scenario stable_buffers_scenario();
 [[nodiscard]] Scenario capture_modes_scenario();

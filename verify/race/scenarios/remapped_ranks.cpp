@@ -1,0 +1,214 @@
+// Ranks whose collectives use each other's mapped memory: no rank changes a mapping that a peer's launch uses, and none
+// launches before its peers have mapped.
+//
+// Memory and mappings are numbers in a table of this file. A rank's launch uses the mappings of all ranks in its set of
+// addresses, and is over when the rank has synchronised its stream.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hip/rank_agreement.h"
+#include "hip/remapped_buffers.h"
+#include "verify/race/scenarios/scenarios.h"
+
+namespace verify::race {
+namespace {
+
+using hip::sync::Cell;
+using hip::sync::LockGuard;
+using hip::sync::Mutex;
+
+enum RemapVerb : std::uint8_t { kStep, kSynchronizeRank };
+constexpr std::size_t kRanks = 2, kSets = hip::RemappedBuffers::kSets, kPage = 4096;
+constexpr std::size_t kRanges = kRanks * kSets;
+constexpr std::chrono::minutes kRanksPatience{10};  // on real threads: long, so that a slow rank counts as present
+
+// The mappings of all ranks, as HIP's calls make them, and the launches that use them.
+class PeerMappings {
+ public:
+  explicit PeerMappings(Referee& referee) : referee_(referee) { only = this; }
+  PeerMappings(const PeerMappings&) = delete;
+  PeerMappings& operator=(const PeerMappings&) = delete;
+  ~PeerMappings() { only = nullptr; }
+
+  static hip::Api table() {
+    hip::Api api = FakeHip::api();
+    api.hipMemGetAllocationGranularity = [](std::size_t* bytes, const hipMemAllocationProp*, auto) {
+      *bytes = kPage;
+      return hipSuccess;
+    };
+    api.hipMemAddressReserve = [](void** out, std::size_t, std::size_t, void*, auto) {
+      const LockGuard lock(only->mutex_);
+      *out = reinterpret_cast<void*>(kPage * ++only->state_.write().reserved);
+      return hipSuccess;
+    };
+    api.hipMemAddressFree = [](void*, std::size_t) { return hipSuccess; };
+    api.hipMemMap = [](void* address, std::size_t, std::size_t, hipMemGenericAllocationHandle_t memory, auto) {
+      return only->change(address, reinterpret_cast<std::uintptr_t>(memory));
+    };
+    api.hipMemUnmap = [](void* address, std::size_t) { return only->change(address, 0); };
+    api.hipMemSetAccess = [](void*, std::size_t, const hipMemAccessDesc*, std::size_t) { return hipSuccess; };
+    api.hipMemGetAccess = [](unsigned long long* flags, const hipMemLocation*, void*) {
+      *flags = hipMemAccessFlagsProtReadWrite;
+      return hipSuccess;
+    };
+    return api;
+  }
+
+  void recorded(std::size_t rank, std::size_t set, const void* address) {
+    const LockGuard lock(mutex_);
+    state_.write().ranges.at(index_of(address)) = {rank, set, state_.read().ranges.at(index_of(address)).memory};
+  }
+  void launched(std::size_t rank, std::size_t set, std::uintptr_t step) {
+    const LockGuard lock(mutex_);
+    State& now = state_.write();
+    const auto of_peer = [&](const Range& range) {
+      return range.set == set && range.rank != rank && range.memory == step;
+    };
+    if (std::ranges::none_of(now.ranges, of_peer)) tell(rank, "launches before its peer has mapped the step's memory");
+    now.in_flight.at(rank).at(set) = true;
+  }
+  void synchronized(std::size_t rank) {
+    const LockGuard lock(mutex_);
+    state_.write().in_flight.at(rank) = {};
+  }
+
+ private:
+  struct Range {
+    std::size_t rank = kRanks, set = kSets;  // none yet
+    std::uintptr_t memory = 0;               // the number of the step that mapped it; 0: nothing is mapped
+  };
+  struct State {
+    std::size_t reserved = 0;
+    std::array<Range, kRanges> ranges;
+    std::array<std::array<bool, kSets>, kRanks> in_flight{};
+  };
+
+  static std::size_t index_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) / kPage - 1; }
+  void tell(std::size_t rank, const char* what) const {
+    referee_.broken(FailureKind::kInvariant, "C6", "rank " + std::to_string(rank) + " " + what);
+  }
+  hipError_t change(const void* address, std::uintptr_t memory) {
+    const LockGuard lock(mutex_);
+    Range& range = state_.write().ranges.at(index_of(address));
+    for (std::size_t rank = 0; rank < kRanks && range.set != kSets; ++rank) {
+      if (state_.read().in_flight.at(rank).at(range.set))
+        tell(range.rank, "changes a mapping that a launch of its peer uses");
+    }
+    range.memory = memory;
+    return hipSuccess;
+  }
+
+  static inline PeerMappings* only = nullptr;  // HIP's calls have no other way to it
+  Referee& referee_;
+  mutable Mutex mutex_;
+  Cell<State> state_;  // guarded by mutex_
+};
+
+// A rank: each step maps new memory and launches the collective.
+class Rank final : public hip::RemappedWork {
+ public:
+  Rank(const hip::Api& api, PeerMappings& mappings, std::size_t rank, hip::RankAgreement* ranks)
+      : api_(api),
+        mappings_(mappings),
+        rank_(rank),
+        stream_(std::move(hip::Stream::create(api)).value()),
+        buffers_(api, {{kPage}}, options(ranks)) {}
+
+  std::int64_t step() {
+    const hip::PhysicalMemory memory{reinterpret_cast<hipMemGenericAllocationHandle_t>(++steps_), kPage, steps_};
+    return buffers_.step({&memory, 1}, stream_.ref(), *this).ok() ? 1 : 0;
+  }
+  std::int64_t synchronize() {
+    (void)stream_.ref().synchronize();
+    mappings_.synchronized(rank_);
+    return 0;
+  }
+  hip::Status record(std::size_t set, std::span<void* const> addresses) override {
+    mappings_.recorded(rank_, set, addresses.front());
+    return {};
+  }
+  hip::Status launch(std::size_t set, const hip::StreamRef& stream) override {
+    mappings_.launched(rank_, set, steps_);
+    return hip::called(api_.hipMemsetAsync(nullptr, 0, 0, stream.handle()), "hipMemsetAsync");
+  }
+
+ private:
+  static hip::RemappedBuffersOptions options(hip::RankAgreement* ranks) {
+    hip::RemappedBuffersOptions options;
+    options.patience = std::chrono::milliseconds(0);  // a launch that was not synchronised makes the step fail
+    options.ranks = ranks;
+    return options;
+  }
+
+  const hip::Api& api_;
+  PeerMappings& mappings_;
+  const std::size_t rank_;
+  std::uint64_t steps_ = 0;
+  hip::Stream stream_;
+  hip::RemappedBuffers buffers_;
+};
+
+// M12: no agreement. The author believed: a rank's own launch is over only when the collective is, so its own wait is
+// enough, and the collective itself waits for peers that still map.
+class RemappedRanksWorld final : public World {
+ public:
+  RemappedRanksWorld(Referee& referee, bool agree)
+      : hip_(referee), mappings_(referee), ranks_({.ranks = static_cast<int>(kRanks), .patience = kRanksPatience}) {
+    for (std::size_t rank = 0; rank < kRanks; ++rank)
+      all_.at(rank) = std::make_unique<Rank>(api_, mappings_, rank, agree ? &ranks_ : nullptr);
+  }
+
+  std::int64_t call(unsigned thread, const Call& call) override {
+    Rank& rank = *all_.at(thread % kRanks);
+    return call.verb == kStep ? rank.step() : rank.synchronize();
+  }
+  void finish() override {
+    for (const std::unique_ptr<Rank>& rank : all_) (void)rank->synchronize();
+    for (std::unique_ptr<Rank>& rank : all_) rank.reset();
+    hip_.expect_nothing_left();
+  }
+
+ private:
+  FakeHip hip_;
+  const hip::Api api_ = PeerMappings::table();
+  PeerMappings mappings_;
+  hip::ThreadRanks ranks_;
+  std::array<std::unique_ptr<Rank>, kRanks> all_;
+};
+
+// Whether there is a thread for each rank, and all ranks take equally many steps.
+bool ranks_step_alike(const Plan& plan) {
+  const auto steps = [](const std::vector<Call>& calls) {
+    return std::ranges::count(calls, static_cast<std::uint8_t>(kStep), &Call::verb);
+  };
+  return plan.threads.size() == kRanks && steps(plan.threads[0]) == steps(plan.threads[1]) &&
+         steps(plan.before) + steps(plan.after) == 0;
+}
+
+}  // namespace
+
+Scenario remapped_ranks_scenario() {
+  const Call step{kStep}, synchronize{kSynchronizeRank};
+  return {
+      .name = "remapped-ranks",
+      .system = "remapper",
+      .summary = "ranks map memory that their peers' collectives use, and launch",
+      .verbs = {{"step"}, {"synchronize"}},
+      .plans = {{"two steps", {{}, {{step, step}, {step, step}}, {}}},
+                {"a set again", {{}, {{step, step, synchronize, step}, {step, step, synchronize, step}}, {}}},
+                {"one rank does not wait",
+                 {{}, {{step, step, synchronize, step}, {step, step, step, synchronize}}, {}}}},
+      .make = [](Referee& referee, std::string_view fault) -> std::unique_ptr<World> {
+        return std::make_unique<RemappedRanksWorld>(referee, fault != "M12");
+      },
+      .property = "C6",
+      .faults = {"M12"},
+      .valid = ranks_step_alike,
+  };
+}
+
+}  // namespace verify::race
