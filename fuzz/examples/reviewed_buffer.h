@@ -3,8 +3,8 @@
 // The first step records a graph and instantiates it. At each later step a walk over the nodes compares each command's
 // parameters with those that its node has, and sets the nodes that differ: kernels through `extra` buffers of the
 // library's own; nodes of a nested command buffer either in the parent (reviewed_plan.h) or in a definition of the
-// child, which is then pushed back; a traced command by pushing back the graph that came with it. Other commands, and
-// changes that no setter makes, are recorded again. A failed call is returned, and the next step records again.
+// child, which is then pushed back. Traced commands, and changes that no setter makes, are recorded again. A failed
+// call is returned, and the next step records again.
 //
 // `Decisions`: reviewed_decisions.h. Each of the libraries includes this file once and names its decisions before.
 #pragma once

@@ -69,7 +69,8 @@ struct Mended {
   static bool walks(const Leaf&, const Step&) { return true; }
   // Whether setters can bring parameters to those of the command; else all is recorded again.
   static bool can_set(const Parameters& kept, const hgpatcher_node& next) {
-    if (kept.kind != next.kind) return false;
+    // A traced graph cannot be compared, and release 7.2 does not push every graph back (symbols, batches).
+    if (kept.kind != next.kind || next.kind == HGPATCHER_OPAQUE) return false;
     if (next.kind == HGPATCHER_COPY) return kept.linear == next.linear && kept.copy.kind == next.copy.kind;
     if (next.kind == HGPATCHER_MEMSET) return (kept.memset.height > 1) == (next.memset.height > 1);
     return true;

@@ -313,6 +313,9 @@ struct F10 : Base {
 // F11. The author believed: a command of another kind than kernels, copies and memsets holds no address.
 template <class Base>
 struct F11 : Base {
+  static bool can_set(const Parameters& kept, const hgpatcher_node& next) {
+    return next.kind == HGPATCHER_OPAQUE || Base::can_set(kept, next);
+  }
   static bool walks(const Leaf& leaf, const Step& step) {
     const uint32_t kind = leaf.command->node.kind;
     const bool known = kind == HGPATCHER_KERNEL || kind == HGPATCHER_COPY || kind == HGPATCHER_MEMSET;
@@ -382,6 +385,9 @@ inline std::vector<uint64_t> as_set(std::vector<uint64_t> addresses) {
 // same addresses may belong to other buffers.
 template <class Base>
 struct F20 : Base {
+  static bool can_set(const Parameters& kept, const hgpatcher_node& next) {
+    return next.kind == HGPATCHER_OPAQUE || Base::can_set(kept, next);
+  }
   static Step look(const Level& level, const std::vector<Leaf>& leaves) {
     Step step = Base::look(level, leaves);
     std::vector<uint64_t> before, now;
