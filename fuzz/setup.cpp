@@ -86,12 +86,14 @@ hip::Status Setup::read_environment() {
 
 void Setup::know_quirks() {
   const auto known = [](const verify::Subject& subject) {
-    return Known{verify::QuirkSet(subject.release()), subject.name().strategy};
+    verify::KnownQuirks known{verify::QuirkSet(subject.release()), {subject.name().strategy}};
+    if (subject.takes_commands()) known.strategies = verify::strategies_of_commands();
+    return known;
   };
   known_ = {known(*subject_), known(*baseline_)};
   if (options_.no_quirks) known_ = {};
-  judge_.know(known_[0].quirks, known_[0].strategy);
-  judge_.know_of_baseline(known_[1].quirks, known_[1].strategy);
+  judge_.know(known_[0]);
+  judge_.know_of_baseline(known_[1]);
 }
 
 verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t seed, std::uint64_t index) const {
@@ -110,13 +112,12 @@ verify::GeneratorOptions Setup::generator(std::uint32_t size, std::uint64_t seed
     options.systems_every = 1;
     options.system = fault->scenarios;
   }
-  const auto none = [](const Known& known) { return known.quirks.empty(); };
+  const auto none = [](const verify::KnownQuirks& known) { return known.quirks.empty(); };
   if (std::ranges::all_of(known_, none) || index % kMeetQuirksEvery == 0) return options;
   options.avoid = [this, environment = verify::campaign_environment(environments_, seed, index)](
                       const verify::State& state, const verify::Command& command, verify::Id thread) {
-    return std::ranges::any_of(known_, [&](const Known& known) {
-      return known.quirks.triggered(state, command, known.strategy, thread, environment) != nullptr;
-    });
+    return std::ranges::any_of(
+        known_, [&](const verify::KnownQuirks& known) { return known.triggered(state, command, thread, environment); });
   };
   return options;
 }

@@ -10,7 +10,7 @@
 #include "hip/result/result.h"
 #include "verify/generate/generator.h"
 #include "verify/oracle/judge.h"
-#include "verify/quirks/quirk.h"
+#include "verify/quirks/known_quirks.h"
 #include "verify/subject/subject.h"
 
 namespace fuzz {
@@ -68,11 +68,7 @@ class Setup {
   hip::Status read_environment();
 
   SetupOptions options_;
-  struct Known {
-    verify::QuirkSet quirks;
-    verify::StrategyKind strategy = verify::StrategyKind::kPatch;
-  };
-  std::array<Known, 2> known_;  // of the subject, of the baseline
+  std::array<verify::KnownQuirks, 2> known_;  // of the subject, of the baseline
   verify::Environments environments_;
   std::unique_ptr<verify::Subject> subject_;
   std::unique_ptr<verify::Subject> baseline_;

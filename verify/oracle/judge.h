@@ -42,10 +42,9 @@ class Judge {
   Judge(Runner& subject, Runner& baseline) : pairs_(subject, baseline) {}
   // Sets the known quirks of the subject, and of a baseline that is a runtime too; `strategy`: as for any_event(). The
   // catalogue that a set was made from must outlive this object.
-  void know(QuirkSet quirks, StrategyKind strategy) { pairs_.know(std::move(quirks), strategy); }
-  void know_of_baseline(QuirkSet quirks, StrategyKind strategy) {
-    pairs_.know_of_baseline(std::move(quirks), strategy);
-  }
+  void know(QuirkSet quirks, StrategyKind strategy) { know(KnownQuirks{std::move(quirks), {strategy}}); }
+  void know(KnownQuirks known) { pairs_.know(std::move(known)); }
+  void know_of_baseline(KnownQuirks known) { pairs_.know_of_baseline(std::move(known)); }
 
   // `program` has to be valid.
   [[nodiscard]] Judgement judge(const Program& program, const JudgeOptions& options);

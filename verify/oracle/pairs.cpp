@@ -102,9 +102,9 @@ void PairRunner::end_program(const Program& program) {
 
 const Quirk* PairRunner::explain(const Program& program, const std::optional<Divergence>& divergence,
                                  const std::optional<Divergence>& reverse) const {
-  const Quirk* quirk = divergence ? known_.quirks.explain(program, known_.strategy, *divergence) : nullptr;
+  const Quirk* quirk = divergence ? known_.explain(program, *divergence) : nullptr;
   if (quirk != nullptr || !reverse) return quirk;
-  return known_of_baseline_.quirks.explain(program, known_of_baseline_.strategy, *reverse);
+  return known_of_baseline_.explain(program, *reverse);
 }
 
 const Quirk* PairRunner::explain(const Program& program, const Observation& expected,

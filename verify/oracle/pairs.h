@@ -12,6 +12,7 @@
 
 #include "verify/execute/runner.h"
 #include "verify/oracle/oracle.h"
+#include "verify/quirks/known_quirks.h"
 #include "verify/result.h"
 
 namespace verify {
@@ -47,8 +48,8 @@ class PairRunner {
  public:
   PairRunner(Runner& subject, Runner& baseline) : subject_(subject), baseline_(baseline) {}
   // As the functions of Judge.
-  void know(QuirkSet quirks, StrategyKind strategy) { known_ = {std::move(quirks), strategy}; }
-  void know_of_baseline(QuirkSet quirks, StrategyKind strategy) { known_of_baseline_ = {std::move(quirks), strategy}; }
+  void know(KnownQuirks known) { known_ = std::move(known); }
+  void know_of_baseline(KnownQuirks known) { known_of_baseline_ = std::move(known); }
 
   // Enclose all runs of one program. At the end both sides start afresh if the program may have spoiled one of them; a
   // subject that starts slowly only if the program diverged as well (every divergence is looked for again in a fresh
@@ -79,22 +80,16 @@ class PairRunner {
   // Whether the command of that thread triggers a quirk of the subject in that state of a program.
   [[nodiscard]] bool is_known(const State& state, const Command& command, Id thread,
                               const Environment& environment) const {
-    return known_.quirks.triggered(state, command, known_.strategy, thread, environment) != nullptr;
+    return known_.triggered(state, command, thread, environment);
   }
 
   // Whether the program holds a trigger of a quirk that damages the subject's process.
-  [[nodiscard]] bool is_corrupting(const Program& program) const {
-    return known_.quirks.corrupts(program, known_.strategy);
-  }
+  [[nodiscard]] bool is_corrupting(const Program& program) const { return known_.corrupts(program); }
 
  private:
   Runner& subject_;
   Runner& baseline_;
-  struct Known {
-    QuirkSet quirks;
-    StrategyKind strategy = StrategyKind::kPatch;
-  };
-  Known known_, known_of_baseline_;
+  KnownQuirks known_, known_of_baseline_;
   // In one of the runs of the program that is being judged the device faulted; subject and baseline differed.
   bool faulted_ = false, diverged_ = false;
 };

@@ -110,6 +110,7 @@ hip::Result<std::unique_ptr<Subject>> Subject::make(const SubjectName& name, con
     library = std::move(loaded).value();
   }
   std::unique_ptr<Subject> subject(new Subject(name));
+  subject->takes_commands_ = library.strategy != nullptr;
   if (process) {
     hip::Result<std::vector<std::string>> command = command_of(name.runtime);
     if (!command) return command.error();

@@ -50,6 +50,8 @@ class Subject {
   static hip::Result<std::unique_ptr<Subject>> make(const SubjectName& name, const SubjectOptions& options = {});
   [[nodiscard]] Runner& runner() { return *runner_; }
   [[nodiscard]] const SubjectName& name() const { return name_; }
+  // Whether its patcher is a library of commands (hip/patcher_abi.h, version 2).
+  [[nodiscard]] bool takes_commands() const { return takes_commands_; }
   // Whether a program can bring the runtime down for the programs that follow in this process.
   [[nodiscard]] bool fragile() const { return platform_ != nullptr && name_.runtime != "model"; }
   // Whether starting its process takes as long as many programs, because the process waits for a GPU.
@@ -70,6 +72,7 @@ class Subject {
   std::unique_ptr<Runner> runner_;
   ProcessRunner* process_ = nullptr;  // the runner, when it is a ProcessRunner
   std::string release_;
+  bool takes_commands_ = false;
   int devices_ = 1;  // of the process
 };
 
