@@ -160,7 +160,7 @@ class Campaign {
       const std::string message = "--shared-corpus: " + line.value("reason", "");
       if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
     } else if (kind == "steps") {
-      add_steps(line.value("counts", verify::StepCounts{}), outcome_.result.steps);
+      add_steps(outcome_.result.steps, line.value("counts", verify::StepCounts{}));
     } else if (kind == "known_quirk") {
       ++outcome_.result.quirks[line.value("reason", "")];
     } else {

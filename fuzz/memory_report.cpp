@@ -85,7 +85,7 @@ void add_shard(verify::CampaignResult& sum, const verify::CampaignResult& shard)
   add_triples(sum.triples, shard.triples);
   add_counts(sum.quirks, shard.quirks);
   add_counts(sum.reasons, shard.reasons);
-  add_steps(shard.steps, sum.steps);
+  add_steps(sum.steps, shard.steps);
   if (sum.costs.empty()) sum.costs = shard.costs;
   if (sum.release.empty()) sum.release = shard.release;
 }

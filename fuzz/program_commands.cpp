@@ -126,7 +126,7 @@ class ReplayReport {
            const Notes& notes) {
     for (const std::string& note : notes) result_.messages.push_back(fmt::format("{}: {}", file, note));
     counter_.add(program, judgement, board_);
-    add_steps(judgement.steps, result_.steps);
+    add_steps(result_.steps, judgement.steps);
     if (judgement.verdict == verify::VerdictKind::kDiverge) {
       const std::uint64_t commands = verify::counted_commands(program);
       verify::Finding finding = make_finding(setup_, program, judgement, count_, commands);

@@ -103,10 +103,14 @@ static void sum_triples(std::span<const Board* const> boards, verify::TripleCove
   add_triples(into, {std::move(digits), names_of_triples(), 0, 0, {}});
 }
 
-void add_steps(const verify::StepCounts& from, verify::StepCounts& into) {
-  constexpr std::size_t kMaxReasonsOfRefusal = 64;
+void add_steps(verify::StepCounts& into, const verify::StepCounts& from) {
+  constexpr std::ptrdiff_t kMaxReasonsOfRefusal = 50;
+  const auto is_reason = [](const auto& one) { return one.first.starts_with("refused: "); };
+  std::ptrdiff_t reasons = std::ranges::count_if(into, is_reason);
   for (const auto& [what, count] : from) {
-    const bool fits = !what.starts_with("refused: ") || into.contains(what) || into.size() < kMaxReasonsOfRefusal;
+    const bool another = what.starts_with("refused: ") && !into.contains(what);
+    const bool fits = !another || reasons < kMaxReasonsOfRefusal;
+    if (another && fits) ++reasons;
     into[fits ? what : "refused: other reasons"] += count;
   }
 }

@@ -37,8 +37,8 @@ void add_boards(std::span<const Board* const> boards, Progress& progress);
 void measure_a_program(std::span<const Board* const> boards, verify::CampaignResult& result);
 // The result without findings and without texts that are the same for all campaigns of a version.
 [[nodiscard]] verify::CampaignResult counts_alone(verify::CampaignResult result);
-// Adds counts of steps. Reasons of refusals beyond the first 60 or so are counted together.
-void add_steps(const verify::StepCounts& from, verify::StepCounts& into);
+// Adds counts of steps. Reasons of refusals beyond the first 50 are counted together.
+void add_steps(verify::StepCounts& into, const verify::StepCounts& from);
 // Adds digits of triples, up to 9 each. Digits of a version with other triples count as none.
 void add_triples(verify::TripleCoverage& into, const verify::TripleCoverage& from);
 // Counts the triples that were met, and names the rarest of them.

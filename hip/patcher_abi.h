@@ -169,6 +169,10 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
  * HGCOMMANDS_REFUSED (and hipSuccess) before it launches anything: the caller then launches a graph of its own. The
  * earlier launch may still run when a step begins.
  *
+ * On the model a step that only sets nodes is looked into as a patch is, if nothing but addresses changed since the
+ * library recorded last. Nodes are matched with commands by their order: record commands in their order, nested ones as
+ * child graphs or in their place.
+ *
  * Ownership: as in version 1. What a command points at is valid until hgcommands_launch returns. Threads: one call at a
  * time for each object; while a call is inside a HIP function, another thread may call the library with another object.
  */
@@ -176,7 +180,8 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
 
 /* What a library of version 2 asks for: the lower 16 bits of hgpatcher_abi(). Commands may be of several devices, and
  * streams of another device than the graph. A command's `device` has to be current while its node is added or set. In
- * every call the device of the step's stream is current, and the library leaves the current device as it was. */
+ * hgcommands_create and in the calls of a step the stream's device is current, in hgcommands_destroy any device; the
+ * library leaves the current device as it was. */
 #define HGCOMMANDS_SEVERAL_DEVICES 1u
 
 typedef struct hgcommands_command {

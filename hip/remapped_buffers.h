@@ -26,21 +26,22 @@
 //   checked   a map that answered success counts only after hipMemGetAccess has told that every device has access:
 //             AMD's 7.2 and 6.4 answer success for a map that they refused. No step relies on
 //             hipMemRetainAllocationHandle, or unmaps a part of a mapping or two mappings at once.
-//   ranks     of a collective may read and write each other's buffers. Their launches then depend on the mappings of
-//   all
-//             ranks. So each step comes to two rounds of the agreement: when this rank's launch of two steps ago is
+//   ranks     of a collective may read and write each other's buffers. Their launches then depend on all ranks'
+//             mappings. So each step comes to two rounds of the agreement: when this rank's launch of two steps ago is
 //             over, before it changes a mapping; and when its memory is mapped and its work recorded, before it
-//             launches. If one rank is not ready, no rank changes anything, or all put back what was mapped; the others
-//             answer hipErrorNotReady. Every rank takes the same steps in the same order. Not covered: a launch that
-//             fails on one rank behind the second round, and withdraw() and clear(), which wait for this rank alone.
+//             launches. If one rank is not ready for the first round, no rank changes anything. If one is not ready for
+//             the second, none launches, and the ranks that were ready put back what was mapped. They answer
+//             hipErrorNotReady. Every rank takes the same steps in the same order. Not covered: a launch that fails on
+//             one rank; withdraw(), clear() and the destructor, which wait for this rank alone; addresses of one rank
+//             that change, by clear() or by a failure that replaced them, while recordings of its peers name them.
 //   failure   is returned, and the next step is right. A step that cannot map its memory puts back what was mapped
 //             before. Where that fails, too, the error says that recording again is due: the set's next step replaces
 //             the addresses in question and calls record(). The former ones stay reserved until clear(): 7.2 confuses
 //             a range that is reserved again with the earlier one. Memory that could not be unmapped stays mapped there
 //             until clear() or withdraw().
 //   teardown  gives every mapping and range back once (a range to `ranges`, where the options have them), behind the
-//   work in flight; a failure is returned, or reported by
-//             the destructor, and is tried again. The destructor waits for work in flight without a limit.
+//             work in flight; a failure is returned, or reported by the destructor, and is tried again. The destructor
+//             waits for work in flight without a limit.
 //
 // Sources: HIP's header documentation, group Virtual; CUDA's documentation of the driver, Virtual Memory Management.
 //
@@ -102,7 +103,9 @@ struct RemappedBuffersOptions {
   hipMemAllocationGranularity_flags granularity = hipMemAllocationGranularityMinimum;
   std::chrono::milliseconds patience{10000};  // a step waits so long for the launch of two steps ago
   ErrorSink errors{};                         // receives errors that cannot be returned, such as the destructor's
-  RankAgreement* ranks = nullptr;  // of this rank with its peers; outlives the object. Null: no peers use the memory
+  // Of this rank with its peers, whose launches use the memory; outlives the object. Null: there are none. Its patience
+  // has to be longer than `patience`, mapping and recording together: a rank that comes too late ends the agreement.
+  RankAgreement* ranks = nullptr;
   // Reserves and frees the ranges, and outlives the object. Null: the runtime's release frees ranges rightly. On others
   // (ReleaseQuirks::of_free_addresses()) calls end in a crash without one.
   AddressRanges* ranges = nullptr;

@@ -3,12 +3,12 @@
 //
 // It is a hip::CommandBuffer for each set of addresses of hip::RemappedBuffers. All of what a command buffer does is
 // there: traced commands, quirks of the release, collectives. A set's commands are recorded at its first step and after
-// set(); behind that its steps launch, whatever memory they map. After clear() or a failure that replaced addresses,
+// set(); after that its steps launch, whatever memory they map. After clear() or a failure that replaced addresses,
 // the set's next step patches or records, as for any buffers that moved.
 //
 // A step is as of RemappedBuffers::step and then of CommandBuffer::step, with the errors of both. A collective's ranks
-// may have one agreement for both (RemappedBuffersOptions::ranks and CommandBufferOptions::ranks): each step comes to
-// its rounds in the same order on all ranks.
+// may have one agreement for both (RemappedBuffersOptions::ranks and CommandBufferOptions::ranks): a step comes to the
+// mappings' two rounds and then to those of its collectives.
 //
 // Ownership: memory is the caller's, as for RemappedBuffers. Threads: one at a time, as for a command buffer.
 #pragma once

@@ -58,7 +58,6 @@ Status RemappedBuffers::mark(State& state, Set& set, const StreamRef& stream) co
 
 // The next step takes the other set, also after a failure: part of the work may be under way.
 Status RemappedBuffers::launch(State& state, const StreamRef& stream, RemappedWork& work) const {
-  if (Status behind = order_behind(state, stream); !behind) return behind;
   const std::size_t used = std::exchange(state.next, (state.next + 1) % kSets);
   Set& set = state.sets[used];
   Status done;
@@ -116,6 +115,7 @@ Result<RemappedStep> RemappedBuffers::step(std::span<const PhysicalMemory> memor
       agree(std::move(ready), "another rank is not ready for the step, and nothing was changed; take the step again");
   if (!ready) return ready.error();
   ready = map_and_record(state, set, memories, work, outcome);
+  if (ready) ready = order_behind(state, stream);
   const bool mine = ready.ok();
   ready = agree(std::move(ready),
                 "another rank could not map its memory or record, so nothing was launched; "

@@ -166,8 +166,8 @@ void write_curve_chart(HtmlWriter& page, const CurveChart& chart) {
   page.close();
   for (const Crossing& crossing : crossings_of(chart)) {
     page.element("p",
-                 fmt::format("{} is faster than {} below about {:.3g} {}", crossing.below, crossing.above,
-                             crossing.size, chart.axis),
+                 fmt::format("{} and {} cross at about {:.3g} {}: {} is faster just below", crossing.below,
+                             crossing.above, crossing.size, chart.axis, crossing.below),
                  {{"class", "note"}});
   }
   page.close().line();

@@ -26,7 +26,7 @@ struct CurveChart {
   std::string axis;   // "commands"
   std::vector<Curve> curves;
 };
-// `below` takes less time than `above` at smaller sizes than `size`, and more at larger ones.
+// `below` takes less time than `above` just below `size`, and more just above.
 struct Crossing {
   std::string below, above;
   double size = 0;

@@ -1,9 +1,9 @@
 // Results of Google Benchmark (its JSON) as one HTML page, on their own or compared with an earlier run.
 //
 // Promises: the promises of html.h for a page; every benchmark of the run is on it, and curves of those that have sizes
-// in their names (benchmark_curves.h). The page shows only the median of
-// repetitions, and the message of a failed benchmark. It does not judge: it shows the ratio of two clock readings
-// but does not call it better or worse. It names the machine of each reading as far as the files name it.
+// in their names (benchmark_curves.h). The page shows only the median of repetitions, and the message of a failed
+// benchmark. It does not judge: it shows the ratio of two clock readings but does not call it better or worse. It names
+// the machine of each reading as far as the files name it.
 #pragma once
 
 #include <cstdint>

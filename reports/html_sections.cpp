@@ -127,7 +127,7 @@ void write_verdicts(HtmlWriter& page, const verify::CampaignResult& result) {
   if (!result.quirks.empty()) write_counts(page, "Known quirks that were met", "Quirk", result.quirks, "Programs");
   if (!result.steps.empty()) {
     write_counts(page, "What the steps of the command buffers did, by their own account", "Step", result.steps,
-                 "Steps");
+                 "Count");
   }
   page.close().line();
 }

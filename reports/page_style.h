@@ -112,11 +112,12 @@ svg .curve2 { stroke: var(--good); stroke-dasharray: 2 3; }
 svg .curve3 { stroke: var(--warn); stroke-dasharray: 9 3 2 3; }
 svg .curve4 { stroke: var(--ink); }
 svg .curve5 { stroke: var(--soft); stroke-dasharray: 4 4; }
+svg .tick { font-size: 11px; fill: var(--soft); }
 svg .name0 { fill: var(--link); }
 svg .name1 { fill: var(--bad); }
 svg .name2 { fill: var(--good); }
 svg .name3 { fill: var(--warn); }
-svg .tick { font-size: 11px; fill: var(--soft); }
+svg .name4 { fill: var(--ink); }
 svg .end { text-anchor: end; }
 svg .middle { text-anchor: middle; }
 .holes { columns: 16rem; column-gap: 2rem; padding-left: 1.2rem; }

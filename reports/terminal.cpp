@@ -128,7 +128,7 @@ std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps) {
   for (const auto& [what, count] : steps) {
     if (what.starts_with(kRefused)) {
       refusals.emplace_back(count, what.substr(kRefused.size()));
-    } else {
+    } else if (what != "setter calls") {
       ways.push_back(fmt::format("{} {}", count, what));
     }
   }
@@ -136,10 +136,12 @@ std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps) {
     return one.first != other.first ? one.first > other.first : one.second < other.second;
   });
   std::string text = fmt::format("steps of command buffers: {}", fmt::join(ways, ", "));
+  if (const auto calls = steps.find("setter calls"); calls != steps.end())
+    text += fmt::format("; {} setter calls", calls->second);
   for (std::size_t i = 0; i < refusals.size() && i < kShownReasons; ++i) {
     text += fmt::format("{} {} ({})", i == 0 ? "; refused:" : ",", refusals[i].second, refusals[i].first);
   }
-  if (refusals.size() > kShownReasons) text += fmt::format(", and {} more reasons", refusals.size() - kShownReasons);
+  if (refusals.size() > kShownReasons) text += fmt::format(", and {} more", refusals.size() - kShownReasons);
   return text;
 }
 

@@ -147,7 +147,7 @@ class Buffer {
 
   // ---- recording
 
-  // After an error there is no graph, and the executable graph of the steps before is as it was.
+  // After an error the executable graph of the steps before is as it was, or, if that could not be destroyed, replaced.
   hipError_t record_again(const std::vector<Leaf>& leaves, hgcommands_did& did) {
     Level fresh;
     if (const hipError_t status = record(leaves, fresh); status != hipSuccess) return status;

@@ -16,8 +16,7 @@ struct Step {
 };
 
 struct Mended {
-  static constexpr size_t kDeepest = 64;        // nested command buffers in each other
-  static constexpr size_t kMostFlattened = 16;  // commands of a nested command buffer
+  static constexpr size_t kDeepest = 64;  // nested command buffers in each other
 
   // ---- recording
 
@@ -31,10 +30,8 @@ struct Mended {
     return deepest;
   }
   // Whether a nested command buffer is flattened. One that holds a traced command has to be: a definition's child graph
-  // node has no setter.
-  static bool flattens(const hgcommands_command& nested) {
-    return holds_traced(nested) || nested.nested_count <= kMostFlattened;
-  }
+  // node has no setter. Others stay children: release 7.2 does not order every root of a graph behind earlier work.
+  static bool flattens(const hgcommands_command& nested) { return holds_traced(nested); }
   static bool holds_traced(const hgcommands_command& command) {
     return command.node.kind == HGPATCHER_OPAQUE ||
            std::any_of(command.nested, command.nested + command.nested_count, holds_traced);
@@ -53,13 +50,13 @@ struct Mended {
     all.erase(std::ranges::unique(all).begin(), all.end());
     return all;
   }
-  // A command buffer without commands: who waits for it waits for what it waits for.
+  // Commands behind a command buffer without commands come behind the commands before it.
   static Ends ends_of_nothing(const Ends& entry) { return entry; }
   // The argument block that is kept of a kernel when it is recorded.
   static Block keep(const hgpatcher_kernel& kernel) { return owned(bytes_of(kernel)); }
   // The form in which parameters go to HIP, when they are recorded and when they are set.
   static void shape(Parameters&) {}
-  // A graph has been recorded: called for each, with the number of its nodes.
+  // Called for each graph when it has been made, with the number of nodes that it will have.
   static hipError_t recorded(const hgpatcher_hip*, size_t) { return hipSuccess; }
 
   // ---- walking over the nodes at a later step

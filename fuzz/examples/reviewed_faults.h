@@ -178,7 +178,8 @@ struct F05 : Base {
     const Bytes bytes = Base::arguments(kept, next, step);
     Bytes packed(next.count * kWord);
     for (size_t i = 0; i < next.count; ++i) {
-      const size_t size = std::min<size_t>(kWord, bytes.size() - next.offsets[i]);
+      const size_t left = bytes.size() - std::min<size_t>(bytes.size(), next.offsets[i]);
+      const size_t size = std::min<size_t>(kWord, left);
       std::memcpy(packed.data() + i * kWord, bytes.data() + next.offsets[i], size);
     }
     return packed;
@@ -327,6 +328,7 @@ struct F11 : Base {
 // once nested command buffers are flattened.
 template <class Base>
 struct F12 : Base {
+  static bool flattens(const hgcommands_command&) { return true; }
   static Ends behind(const hgpatcher_node& node, const std::vector<Ends>&, const Ends& entry,
                      std::pair<size_t, size_t> range) {
     Ends all = node.dependency_count == 0 ? entry : Ends();
@@ -361,6 +363,7 @@ struct F18 : Base {
 // it still come behind the commands before it.
 template <class Base>
 struct F19 : Base {
+  static bool flattens(const hgcommands_command&) { return true; }
   static Ends ends_of_nothing(const Ends&) { return {}; }
 };
 
@@ -451,6 +454,7 @@ struct R25 : Base {
   static hipStream_t stream(hipStream_t) { return nullptr; }
 };
 
+// All of them. Some hide others: F15 hides F17, F12 hides R27, F11 hides F20.
 using AsReviewed = F01<F02<F03<F04<F05<F06<
     F07<F08<F09<F10<F11<F12<F13<F14<F15<F16<F17<F18<F19<F20<R22<R23<R24<R25<R26<R27<Mended>>>>>>>>>>>>>>>>>>>>>>>>>>;
 

@@ -1,5 +1,5 @@
-// The patch table: which node stands for which command. Small nested command buffers are flattened into their parent,
-// others become child graphs; within a child graph all is flattened.
+// The patch table: which node stands for which command. Nested command buffers become child graphs, or are flattened
+// into their parent; within a child graph all is flattened.
 #pragma once
 
 #include <algorithm>

@@ -139,7 +139,7 @@ TEST_F(Campaign, CountsWhatTheStepsOfCommandBuffersDid) {
   };
   EXPECT_TRUE(steps_of("model:patch").empty());
   const nlohmann::json own = steps_of("model:command-buffer");
-  for (const char* way : {"launched", "set", "nodes set", "recorded"}) EXPECT_GT(own.value(way, 0), 0) << way;
+  for (const char* way : {"launched", "set", "setter calls", "recorded"}) EXPECT_GT(own.value(way, 0), 0) << way;
   const nlohmann::json refusing = steps_of("model:lib=" REFUSING_COMMANDS);
   EXPECT_GT(refusing.at("refused"), 60);
   EXPECT_EQ(refusing.size(), 2) << refusing;

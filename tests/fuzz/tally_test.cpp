@@ -50,10 +50,10 @@ TEST(Tally, DigitsOfOtherTriplesCountAsNone) {
 
 TEST(Tally, ReasonsOfRefusedStepsAreBounded) {
   verify::StepCounts sum = {{"set", 2}};
-  add_steps({{"set", 3}, {"nodes set", 9}, {"refused", 1}, {"refused: why", 1}}, sum);
-  EXPECT_EQ(sum, (verify::StepCounts{{"set", 5}, {"nodes set", 9}, {"refused", 1}, {"refused: why", 1}}));
-  for (int i = 0; i < 1000; ++i) add_steps({{"refused", 1}, {"refused: " + std::to_string(i), 1}}, sum);
-  add_steps({{"refused: why", 1}, {"launched", 1}}, sum);
+  add_steps(sum, {{"set", 3}, {"setter calls", 9}, {"refused", 1}, {"refused: why", 1}});
+  EXPECT_EQ(sum, (verify::StepCounts{{"set", 5}, {"setter calls", 9}, {"refused", 1}, {"refused: why", 1}}));
+  for (int i = 0; i < 1000; ++i) add_steps(sum, {{"refused", 1}, {"refused: " + std::to_string(i), 1}});
+  add_steps(sum, {{"refused: why", 1}, {"launched", 1}});
   EXPECT_LE(sum.size(), 70U);
   EXPECT_EQ(sum.at("refused: why"), 2);
   EXPECT_EQ(sum.at("refused"), 1001);

@@ -107,7 +107,7 @@ RC_GTEST_PROP(Json, AnyStringsSurviveUpToTheSpellingOfInvalidBytes, ()) {
 
 // Keys that reports of an earlier hgcheck do not have.
 const std::set<std::string> kLaterKeys = {"machine", "release", "related", "generate_us", "judge_us",
-                                          "first",   "session", "shards",  "triples"};
+                                          "first",   "session", "shards",  "steps",       "triples"};
 bool is_later(const Json::json_pointer& place, const std::string& key) {
   return kLaterKeys.contains(key) || (place.empty() && key == "nodes");  // the nodes of a graph were always there
 }

@@ -47,9 +47,8 @@ TEST(Terminal, TheShortFormHasAtMostItsBoundOfLines) {
 TEST(Terminal, TheStepsOfCommandBuffersAreOneLineWithTheMostFrequentReasons) {
   verify::CampaignResult result = samples::campaign(0);
   result.steps = {{"launched", 3}, {"refused", 9}, {"refused: a", 2}, {"refused: b", 4}, {"refused: c", 3}};
-  EXPECT_THAT(
-      reports::to_terminal(result, {}, Detail::kShort),
-      HasSubstr("\nsteps of command buffers: 3 launched, 9 refused; refused: b (4), c (3), and 1 more reasons\n"));
+  EXPECT_THAT(reports::to_terminal(result, {}, Detail::kShort),
+              HasSubstr("\nsteps of command buffers: 3 launched, 9 refused; refused: b (4), c (3), and 1 more\n"));
 }
 
 TEST(Terminal, LinesThatWerePrintedBeforeTakeTheRoomOfFindings) {

@@ -25,7 +25,7 @@ TEST(CommandLibrary, AStepIsTakenForEachLaunchAndCounted) {
   EXPECT_EQ(updating.judge(moved).verdict, VerdictKind::kAgree);
   EXPECT_EQ(updating.run(moved).steps, (Steps{{"updated", 2}, {"recorded", 1}}));
   EXPECT_EQ(setting.judge(moved).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(setting.run(moved).steps, (Steps{{"launched", 1}, {"set", 1}, {"nodes set", 2}, {"recorded", 1}}));
+  EXPECT_EQ(setting.run(moved).steps, (Steps{{"launched", 1}, {"set", 1}, {"setter calls", 2}, {"recorded", 1}}));
 }
 
 TEST(CommandLibrary, OtherCommandsAreRecordedAgain) {
@@ -90,7 +90,7 @@ TEST(CommandLibrary, CommandsOfSeveralDevicesAreHandedOverToALibraryThatAsksForT
   EXPECT_EQ(updating.judge(program).verdict, VerdictKind::kAgree);
   EXPECT_EQ(updating.run(program).steps, (Steps{{"updated", 2}, {"recorded", 1}}));
   EXPECT_EQ(setting.judge(program).verdict, VerdictKind::kAgree);
-  EXPECT_EQ(setting.run(program).steps, (Steps{{"set", 2}, {"nodes set", 4}, {"recorded", 1}}));
+  EXPECT_EQ(setting.run(program).steps, (Steps{{"set", 2}, {"setter calls", 4}, {"recorded", 1}}));
   EXPECT_EQ(refusing.judge(program).verdict, VerdictKind::kAgree);
   EXPECT_EQ(refusing.run(program).steps, Steps{}) << "it does not ask for them";
 }

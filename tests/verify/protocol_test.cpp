@@ -28,7 +28,7 @@ Observation rich_trace() {
   observation.calls = 11;
   observation.patches = 3;
   observation.fallbacks = 1;
-  observation.steps = {{"set", 2}, {"nodes set", 7}, {"refused: too \"many\"", 1}};
+  observation.steps = {{"set", 2}, {"setter calls", 7}, {"refused: too \"many\"", 1}};
   observation.failures_fired = 2;
   observation.patched_in_place = {4, 6};
   observation.unsupported = "hipGraphAddNode";

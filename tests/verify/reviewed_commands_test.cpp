@@ -55,11 +55,15 @@ TEST_P(ReviewedCommands, AFindingIsCaughtByItsOwnProperty) {
   const Program program = program_of_finding(GetParam());
   EXPECT_LE(program.steps.size(), kMostCommands);
   const std::string alone = library(std::string("reviewed_") + GetParam().id);
+  LibraryBed bed(alone);
   if (GetParam().dies) {
-    EXPECT_DEATH(judged(*std::make_unique<LibraryBed>(alone), program), "");
+    const Program plain = parsed(
+        "hgcheck-program 1\nbuffer b0 64\ngraph g0\nkernel g0.n0 inplace_u32 data=b0+0 n=4 k=1\n"
+        "instantiate e0 g0\nlaunch e0 s0\n");
+    EXPECT_EQ(judged(bed, plain).verdict, VerdictKind::kAgree);
+    EXPECT_DEATH(judged(bed, program), "");
     return;
   }
-  LibraryBed bed(alone);
   const Judgement judgement = judged(bed, program);
   ASSERT_EQ(judgement.verdict, VerdictKind::kDiverge);
   ASSERT_FALSE(judgement.broken.empty());
@@ -84,6 +88,13 @@ INSTANTIATE_TEST_SUITE_P(Findings, ReviewedCommands,
                                          Finding{"R23", {kP3}}, Finding{"R24", {kP8}}, Finding{"R25", {kP3, kP5}},
                                          Finding{"R26", {kA5}}, Finding{"R27", {kP5}}),
                          [](const testing::TestParamInfo<Finding>& info) { return info.param.id; });
+
+TEST(ReviewedCommandsTogether, DivergeWhereOneOfTheirFindingsDoes) {
+  for (const char* id : {"F01", "F03", "F07", "F16"}) {
+    LibraryBed bed(library("reviewed_commands"));
+    EXPECT_EQ(judged(bed, program_of_finding({id, {}})).verdict, VerdictKind::kDiverge) << id;
+  }
+}
 
 TEST(MendedCommands, GeneratedProgramsAgreeAndManyStepsSetNodes) {
   LibraryBed mended(library("mended_commands"));

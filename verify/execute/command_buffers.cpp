@@ -41,7 +41,7 @@ class BufferedExec final : public ExecPatcher {
   static void count(const hip::CommandStep& step, StepCounts& steps) {
     constexpr const char* kDecisions[hip::kStepDecisions] = {"launched", "set", "updated", "recorded"};
     ++steps[kDecisions[static_cast<std::size_t>(step.decision)]];
-    if (step.decision == hip::StepDecision::kPatch) steps["nodes set"] += step.patched.calls;
+    if (step.decision == hip::StepDecision::kPatch) steps["setter calls"] += step.patched.calls;
   }
   static hip::CommandBufferOptions options_of(StrategyContext& context, const ExecObject& exec) {
     hip::CommandBufferOptions options;

@@ -138,7 +138,7 @@ std::string shown_text(const char* text) {
 void count(const hgcommands_did& did, StepCounts& steps) {
   constexpr const char* kWays[] = {"launched", "set", "updated", "recorded", "refused"};
   ++steps[kWays[did.way]];
-  if (did.way == HGCOMMANDS_SET) steps["nodes set"] += did.nodes;
+  if (did.way == HGCOMMANDS_SET) steps["setter calls"] += did.nodes;
   if (did.way != HGCOMMANDS_REFUSED) return;
   const std::string reason = "refused: " + shown_text(did.why);
   const auto reasons = std::ranges::count_if(steps, [](const auto& one) { return one.first.starts_with("refused: "); });
@@ -158,7 +158,7 @@ class LibraryExec final : public ExecPatcher {
   // One step. False: the library refused, and launched nothing.
   hip::Result<bool> launch_on(StrategyContext& context, hipStream_t stream) {
     if (hip::Status made = make(context); !made) return made.error();
-    const hip::Recording recording = emptied(exec_.recording, exec_.disabled);
+    hip::Recording recording = emptied(exec_.recording, exec_.disabled);
     auto shown = std::make_unique<ShownCommands>(context, recording, exec_.addresses);
     if (!shown->status()) return shown->status().error();
     hgcommands_did did{};
@@ -173,9 +173,11 @@ class LibraryExec final : public ExecPatcher {
       return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
     count(did, context.steps);
     if (did.way == HGCOMMANDS_REFUSED) return false;
-    if (!addresses_.empty() && !other_parameters_) context.library_step = {recording, addresses_, exec_.addresses};
+    const bool fresh = did.way == HGCOMMANDS_UPDATED || did.way == HGCOMMANDS_RECORDED;
+    if (!addresses_.empty() && !other_parameters_ && !fresh)
+      context.library_step = {std::move(recording), addresses_, exec_.addresses};
     addresses_ = exec_.addresses;
-    if (did.way == HGCOMMANDS_UPDATED || did.way == HGCOMMANDS_RECORDED) other_parameters_ = false;
+    if (fresh) other_parameters_ = false;
     return true;
   }
   // The next step differs from the last one in more than addresses. Later steps may show that the library got it wrong,

@@ -245,7 +245,9 @@ struct Forward<kFunction, Member> {
     if constexpr (gives_back(kFunction)) {
       if (status != hipSuccess) self.note_refused_return();
     }
-    if constexpr (kFunction == Function::k_hipGraphLaunch) self.note_launched(args...);
+    if constexpr (kFunction == Function::k_hipGraphLaunch) {
+      if (status == hipSuccess) self.note_launched(args...);
+    }
     if constexpr (Copies::value) self.poison_passed();
     return status;
   }

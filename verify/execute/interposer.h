@@ -75,8 +75,9 @@ class Interposer {
   // refused, as it refuses the handle of an object that no longer exists.
   [[nodiscard]] std::uint64_t refused_returns() const { return refused_returns_; }
 
-  // The executable graph that was launched last.
+  // The executable graph that hipGraphLaunch launched last since forget_launch(); null: none.
   [[nodiscard]] hipGraphExec_t launched() const { return launched_; }
+  void forget_launch() { launched_ = nullptr; }
 
   struct Passed {
     std::byte* bytes;

@@ -85,8 +85,8 @@ struct Held {
 };
 
 // Counts of the steps of command buffers, by what each step says that it did: `launched` (nothing had to be changed),
-// `set`, `updated`, `recorded`, `refused`; `nodes set`: by the steps that set some; `refused: WHY`: by reason. A
-// program has at most kMaxRefusals reasons.
+// `set`, `updated`, `recorded`, `refused`; `setter calls`: of the steps that set; `refused: WHY`: by reason. A
+// program has at most kMaxRefusals reasons; further ones are `refused: other reasons`.
 using StepCounts = std::map<std::string, std::uint64_t>;
 inline constexpr std::size_t kMaxRefusals = 16;
 
@@ -104,12 +104,14 @@ struct Observation {
   RuntimeNotes notes;
   std::uint64_t calls = 0;  // HIP calls that the subject's side made
   std::uint64_t patches = 0, fallbacks = 0;
-  StepCounts steps;                           // of a library's command buffers, and of the project's own
-  std::vector<std::size_t> patched_in_place;  // steps whose patch was in place, without an injected failure, in order
-  std::uint64_t failures_fired = 0;           // injected failures that came true
-  bool spoils_process = false;                // the runtime may keep state that the next program would meet
-  std::string unsupported;                    // the function that the runtime lacks, or empty
-  std::string harness_error;                  // the executor could not go on; nothing can be concluded
+  StepCounts steps;  // of a library's command buffers, and of the project's own
+  // Commands whose patch was in place, or whose launch was a library's step in place, without an injected failure, in
+  // order.
+  std::vector<std::size_t> patched_in_place;
+  std::uint64_t failures_fired = 0;  // injected failures that came true
+  bool spoils_process = false;       // the runtime may keep state that the next program would meet
+  std::string unsupported;           // the function that the runtime lacks, or empty
+  std::string harness_error;         // the executor could not go on; nothing can be concluded
   // How the subject's process ended when it did not reach the program's end, and the step that it was in. Statuses end
   // before that step.
   std::optional<Death> death;

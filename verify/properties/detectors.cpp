@@ -28,7 +28,8 @@ constexpr Function kGraphSetters[] = {
     Function::k_hipGraphKernelNodeSetParams,         Function::k_hipGraphMemcpyNodeSetParams,
     Function::k_hipGraphMemcpyNodeSetParams1D,       Function::k_hipGraphMemsetNodeSetParams,
     Function::k_hipGraphHostNodeSetParams,           Function::k_hipGraphNodeSetParams,
-    Function::k_hipGraphMemcpyNodeSetParamsToSymbol, Function::k_hipGraphMemcpyNodeSetParamsFromSymbol};
+    Function::k_hipGraphMemcpyNodeSetParamsToSymbol, Function::k_hipGraphMemcpyNodeSetParamsFromSymbol,
+    Function::k_hipGraphEventRecordNodeSetEvent,     Function::k_hipGraphEventWaitNodeSetEvent};
 
 std::string node_name(const std::vector<NodePlace>& places, Id graph, hip::NodeIndex index) {
   const auto behind = std::ranges::upper_bound(places, index, {}, &NodePlace::first);

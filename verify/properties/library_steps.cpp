@@ -2,7 +2,8 @@
 //
 // The library makes graphs of its own, so its nodes are matched with the commands by their order: kernels, copies,
 // memsets and the like, level by level into child graphs, without empty nodes. A library that records its commands in
-// their order, nested command buffers as child graphs or flattened, is matched. Where the kinds do not agree, or the
+// their order, nested command buffers as child graphs or flattened, is matched; a library that records commands of one
+// kind in another order would be judged wrongly, and the interface says so. Where the kinds do not agree, or the
 // library recorded or updated a graph in the step, nothing is judged here: memory still is. The interface asks for no
 // least number of calls, so A6 is not judged. A traced graph that is handed to a child graph node is an honest answer
 // to A7. Setters of definitions alone change no launch: such a step breaks P3.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hip/errors.h"
 #include "verify/execute/rebuild.h"
@@ -103,11 +104,13 @@ hip::Status run_command(Run& run, const Launch& c) {
   };
   const std::uint64_t fired = run.interposer.fired();
   const Detectors::Calls calls = run.detectors.calls();
-  run.context.library_step.reset();
+  run.interposer.forget_launch();
   hip::Status status = captured ? launch() : run.changing(exec, nullptr, launch);
+  const std::optional<LibraryStep> step = std::exchange(run.context.library_step, std::nullopt);
   if (!status) return status;
-  if (run.context.library_step && run.options.inspect && run.interposer.fired() == fired &&
-      run.detectors.stepped(run.step, *run.context.library_step, run.context.buffer_bytes, calls))
+  // In a block of threads other threads step, launch and fail meanwhile.
+  const bool alone = run.thread == 0 && run.options.inspect && run.interposer.fired() == fired;
+  if (step && alone && run.detectors.stepped(run.step, *step, run.context.buffer_bytes, calls))
     run.observation.patched_in_place.push_back(run.step);
   // On a stream that captures, the launch is a child graph node of the capture.
   if (captured)

@@ -2,7 +2,8 @@
 // launches before its peers have mapped.
 //
 // Memory and mappings are numbers in a table of this file. A rank's launch uses the mappings of all ranks in its set of
-// addresses, and is over when the rank has synchronised its stream.
+// addresses, and is over when the rank has synchronised its stream. A range's first mapping is not looked at: whose it
+// is, is told when the rank records.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -21,10 +22,10 @@ using hip::sync::Cell;
 using hip::sync::LockGuard;
 using hip::sync::Mutex;
 
-enum RemapVerb : std::uint8_t { kStep, kSynchronizeRank };
-constexpr std::size_t kRanks = 2, kSets = hip::RemappedBuffers::kSets, kPage = 4096;
-constexpr std::size_t kRanges = kRanks * kSets;
-constexpr std::chrono::minutes kRanksPatience{10};  // on real threads: long, so that a slow rank counts as present
+enum RemapVerb : std::uint8_t { kRemapStep, kSynchronizeRank };
+constexpr std::size_t kPeers = 2, kPeerSets = hip::RemappedBuffers::kSets, kPeerPage = 4096;
+constexpr std::size_t kPeerRanges = kPeers * kPeerSets;
+constexpr std::chrono::minutes kPeersPatience{10};  // on real threads: long, so that a slow rank counts as present
 
 // The mappings of all ranks, as HIP's calls make them, and the launches that use them.
 class PeerMappings {
@@ -37,12 +38,12 @@ class PeerMappings {
   static hip::Api table() {
     hip::Api api = FakeHip::api();
     api.hipMemGetAllocationGranularity = [](std::size_t* bytes, const hipMemAllocationProp*, auto) {
-      *bytes = kPage;
+      *bytes = kPeerPage;
       return hipSuccess;
     };
     api.hipMemAddressReserve = [](void** out, std::size_t, std::size_t, void*, auto) {
       const LockGuard lock(only->mutex_);
-      *out = reinterpret_cast<void*>(kPage * ++only->state_.write().reserved);
+      *out = reinterpret_cast<void*>(kPeerPage * ++only->state_.write().reserved);
       return hipSuccess;
     };
     api.hipMemAddressFree = [](void*, std::size_t) { return hipSuccess; };
@@ -78,25 +79,27 @@ class PeerMappings {
 
  private:
   struct Range {
-    std::size_t rank = kRanks, set = kSets;  // none yet
-    std::uintptr_t memory = 0;               // the number of the step that mapped it; 0: nothing is mapped
+    std::size_t rank = kPeers, set = kPeerSets;  // none yet
+    std::uintptr_t memory = 0;                   // the number of the step that mapped it; 0: nothing is mapped
   };
   struct State {
     std::size_t reserved = 0;
-    std::array<Range, kRanges> ranges;
-    std::array<std::array<bool, kSets>, kRanks> in_flight{};
+    std::array<Range, kPeerRanges> ranges;
+    std::array<std::array<bool, kPeerSets>, kPeers> in_flight{};
   };
 
-  static std::size_t index_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) / kPage - 1; }
+  static std::size_t index_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) / kPeerPage - 1; }
   void tell(std::size_t rank, const char* what) const {
     referee_.broken(FailureKind::kInvariant, "C6", "rank " + std::to_string(rank) + " " + what);
   }
   hipError_t change(const void* address, std::uintptr_t memory) {
     const LockGuard lock(mutex_);
     Range& range = state_.write().ranges.at(index_of(address));
-    for (std::size_t rank = 0; rank < kRanks && range.set != kSets; ++rank) {
-      if (state_.read().in_flight.at(rank).at(range.set))
-        tell(range.rank, "changes a mapping that a launch of its peer uses");
+    for (std::size_t rank = 0; rank < kPeers && range.set != kPeerSets; ++rank) {
+      const bool used = state_.read().in_flight.at(rank).at(range.set);
+      if (used)
+        tell(range.rank, rank == range.rank ? "changes a mapping that its own launch uses"
+                                            : "changes a mapping that a launch of its peer uses");
     }
     range.memory = memory;
     return hipSuccess;
@@ -109,17 +112,17 @@ class PeerMappings {
 };
 
 // A rank: each step maps new memory and launches the collective.
-class Rank final : public hip::RemappedWork {
+class RemappedRank final : public hip::RemappedWork {
  public:
-  Rank(const hip::Api& api, PeerMappings& mappings, std::size_t rank, hip::RankAgreement* ranks)
+  RemappedRank(const hip::Api& api, PeerMappings& mappings, std::size_t rank, hip::RankAgreement* ranks)
       : api_(api),
         mappings_(mappings),
         rank_(rank),
         stream_(std::move(hip::Stream::create(api)).value()),
-        buffers_(api, {{kPage}}, options(ranks)) {}
+        buffers_(api, {{kPeerPage}}, options(ranks)) {}
 
   std::int64_t step() {
-    const hip::PhysicalMemory memory{reinterpret_cast<hipMemGenericAllocationHandle_t>(++steps_), kPage, steps_};
+    const hip::PhysicalMemory memory{reinterpret_cast<hipMemGenericAllocationHandle_t>(++steps_), kPeerPage, steps_};
     return buffers_.step({&memory, 1}, stream_.ref(), *this).ok() ? 1 : 0;
   }
   std::int64_t synchronize() {
@@ -157,18 +160,18 @@ class Rank final : public hip::RemappedWork {
 class RemappedRanksWorld final : public World {
  public:
   RemappedRanksWorld(Referee& referee, bool agree)
-      : hip_(referee), mappings_(referee), ranks_({.ranks = static_cast<int>(kRanks), .patience = kRanksPatience}) {
-    for (std::size_t rank = 0; rank < kRanks; ++rank)
-      all_.at(rank) = std::make_unique<Rank>(api_, mappings_, rank, agree ? &ranks_ : nullptr);
+      : hip_(referee), mappings_(referee), ranks_({.ranks = static_cast<int>(kPeers), .patience = kPeersPatience}) {
+    for (std::size_t rank = 0; rank < kPeers; ++rank)
+      all_.at(rank) = std::make_unique<RemappedRank>(api_, mappings_, rank, agree ? &ranks_ : nullptr);
   }
 
   std::int64_t call(unsigned thread, const Call& call) override {
-    Rank& rank = *all_.at(thread % kRanks);
-    return call.verb == kStep ? rank.step() : rank.synchronize();
+    RemappedRank& rank = *all_.at(thread % kPeers);
+    return call.verb == kRemapStep ? rank.step() : rank.synchronize();
   }
   void finish() override {
-    for (const std::unique_ptr<Rank>& rank : all_) (void)rank->synchronize();
-    for (std::unique_ptr<Rank>& rank : all_) rank.reset();
+    for (const std::unique_ptr<RemappedRank>& rank : all_) (void)rank->synchronize();
+    for (std::unique_ptr<RemappedRank>& rank : all_) rank.reset();
     hip_.expect_nothing_left();
   }
 
@@ -177,22 +180,22 @@ class RemappedRanksWorld final : public World {
   const hip::Api api_ = PeerMappings::table();
   PeerMappings mappings_;
   hip::ThreadRanks ranks_;
-  std::array<std::unique_ptr<Rank>, kRanks> all_;
+  std::array<std::unique_ptr<RemappedRank>, kPeers> all_;
 };
 
 // Whether there is a thread for each rank, and all ranks take equally many steps.
 bool ranks_step_alike(const Plan& plan) {
   const auto steps = [](const std::vector<Call>& calls) {
-    return std::ranges::count(calls, static_cast<std::uint8_t>(kStep), &Call::verb);
+    return std::ranges::count(calls, static_cast<std::uint8_t>(kRemapStep), &Call::verb);
   };
-  return plan.threads.size() == kRanks && steps(plan.threads[0]) == steps(plan.threads[1]) &&
+  return plan.threads.size() == kPeers && steps(plan.threads[0]) == steps(plan.threads[1]) &&
          steps(plan.before) + steps(plan.after) == 0;
 }
 
 }  // namespace
 
 Scenario remapped_ranks_scenario() {
-  const Call step{kStep}, synchronize{kSynchronizeRank};
+  const Call step{kRemapStep}, synchronize{kSynchronizeRank};
   return {
       .name = "remapped-ranks",
       .system = "remapper",
