@@ -178,10 +178,10 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
  */
 #define HGPATCHER_ABI_COMMANDS 2u
 
-/* What a library of version 2 asks for: the lower 16 bits of hgpatcher_abi(). Commands may be of several devices, and
- * streams of another device than the graph. A command's `device` has to be current while its node is added or set. In
- * hgcommands_create and in the calls of a step the stream's device is current, in hgcommands_destroy any device; the
- * library leaves the current device as it was. */
+/* A library of version 2 may ask for this in the lower 16 bits of hgpatcher_abi(). Commands may then be of several
+ * devices, and streams of another device than the graph. A command's `device` has to be current while its node is added
+ * or set. In hgcommands_create and in the calls of a step the stream's device is current, in hgcommands_destroy any
+ * device; the library leaves the current device as it was. */
 #define HGCOMMANDS_SEVERAL_DEVICES 1u
 
 typedef struct hgcommands_command {

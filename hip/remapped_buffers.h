@@ -103,7 +103,7 @@ struct RemappedBuffersOptions {
   hipMemAllocationGranularity_flags granularity = hipMemAllocationGranularityMinimum;
   std::chrono::milliseconds patience{10000};  // a step waits so long for the launch of two steps ago
   ErrorSink errors{};                         // receives errors that cannot be returned, such as the destructor's
-  // Of this rank with its peers, whose launches use the memory; outlives the object. Null: there are none. Its patience
+  // This rank's with its peers, whose launches use the memory; outlives the object. Null: there are none. Its patience
   // has to be longer than `patience`, mapping and recording together: a rank that comes too late ends the agreement.
   RankAgreement* ranks = nullptr;
   // Reserves and frees the ranges, and outlives the object. Null: the runtime's release frees ranges rightly. On others

@@ -35,7 +35,7 @@ struct KnownQuirks {
   }
 };
 
-// Of a library of commands: setting nodes, updating, and instantiating at a launch.
+// The ways of a library of commands: setting nodes, updating, and instantiating at a launch.
 inline std::vector<StrategyKind> strategies_of_commands() {
   return {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRemap};
 }
