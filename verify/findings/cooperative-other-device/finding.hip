@@ -1,4 +1,4 @@
-// A kernel node whose cooperative attribute was set with another device current cannot be instantiated.
+// A kernel node whose attribute was set with another device current cannot be instantiated.
 // The story: finding.toml. Needs two devices.
 #include "../check.h"
 
