@@ -29,13 +29,9 @@ struct Mended {
     }
     return deepest;
   }
-  // Whether a nested command buffer is flattened. One that holds a traced command has to be: a definition's child graph
-  // node has no setter. Others stay children: release 7.2 does not order every root of a graph behind earlier work.
-  static bool flattens(const hgcommands_command& nested) { return holds_traced(nested); }
-  static bool holds_traced(const hgcommands_command& command) {
-    return command.node.kind == HGPATCHER_OPAQUE ||
-           std::any_of(command.nested, command.nested + command.nested_count, holds_traced);
-  }
+  // Whether a nested command buffer is flattened. It stays a child: release 7.2 does not order every root of a graph
+  // behind earlier work, and crashes on some graphs of 16 nodes or more.
+  static bool flattens(const hgcommands_command&) { return false; }
   // The leaves that a command comes behind. `ends`: of the commands before it at its level; `entry`: of what the level
   // comes behind; `range`: the positions of its level's leaves so far.
   static Ends behind(const hgpatcher_node& node, const std::vector<Ends>& ends, const Ends& entry,

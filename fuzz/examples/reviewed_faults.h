@@ -354,9 +354,7 @@ struct R27 : Base {
 // F18. The author believed: a nested command buffer has a command. Kernels are worth flattening, others are not.
 template <class Base>
 struct F18 : Base {
-  static bool flattens(const hgcommands_command& nested) {
-    return nested.nested[0].node.kind == HGPATCHER_KERNEL || Base::flattens(nested);
-  }
+  static bool flattens(const hgcommands_command& nested) { return nested.nested[0].node.kind == HGPATCHER_KERNEL; }
 };
 
 // F19. The author believed: a command buffer without commands has nothing to wait for. The mistake: the commands behind
