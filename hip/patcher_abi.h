@@ -157,24 +157,28 @@ hipError_t hgpatcher_launch(hgpatcher* patcher, hipStream_t stream);
  *
  * An object is made for each executable graph of a program. Each launch of that graph is one step: hgcommands_begin,
  * hgcommands_update for each command in order, hgcommands_launch. Kinds, dependencies and the number of commands are
- * those of the step before, unless hgcommands_begin says so; parameters may be others at each step. No steps are
- * launches into a capture, and launches of graphs that are not handed over: graphs with memory nodes, and programs with
- * several devices unless the library asks for them (HGCOMMANDS_SEVERAL_DEVICES).
+ * those of the step before, in nested command buffers too, unless hgcommands_begin says so; parameters, and what a
+ * traced graph holds, may be others at each step. No steps are launches into a capture, and launches of graphs that are
+ * not handed over: graphs with memory nodes, and programs with several devices unless the library asks for them
+ * (HGCOMMANDS_SEVERAL_DEVICES); without that, all commands are of the device that hgcommands_create names.
  *
  * Its duty. After hgcommands_launch returned hipSuccess, the stream holds one launch that does what a graph freshly
  * recorded from this step's commands would do, behind the stream's earlier work. A failed HIP call is never ignored:
- * the function that made it returns its error, also where recording again or refusing would help. Then nothing was
- * launched, and the caller repeats the step from hgcommands_begin. (An answer of hipGraphExecUpdate that the graphs do
- * not fit, hipErrorGraphExecUpdateFailure, is no failed call.) A library that cannot do these commands answers
- * HGCOMMANDS_REFUSED (and hipSuccess) before it launches anything: the caller then launches a graph of its own. The
- * earlier launch may still run when a step begins.
+ * the function that made it returns its error, also where recording again or refusing would help; only
+ * hgcommands_destroy cannot, and makes a refused call once more. A failed hipGraphLaunch launches nothing. After an
+ * error the step is over: the program's next launch is the next step, from hgcommands_begin, which says again that
+ * commands are others if the failed step had others. (An answer of hipGraphExecUpdate that the graphs do not fit,
+ * hipErrorGraphExecUpdateFailure, is no failed call. No other refusal is excepted.) A library that cannot do these
+ * commands answers HGCOMMANDS_REFUSED (and hipSuccess) before it launches anything: the caller then launches a graph of
+ * its own. The earlier launch may still run when a step begins: its executable graph may be set, updated and destroyed.
  *
  * On the model a step that only sets nodes is looked into as a patch is, if nothing but addresses changed since the
  * library recorded last. Nodes are matched with commands by their order: record commands in their order, nested ones as
  * child graphs or in their place.
  *
- * Ownership: as in version 1. What a command points at is valid until hgcommands_launch returns. Threads: one call at a
- * time for each object; while a call is inside a HIP function, another thread may call the library with another object.
+ * Ownership: as in version 1. A command, nested ones too, and what it points at are valid until hgcommands_launch
+ * returns. Threads: one call at a time for each object; while a call is inside a HIP function, another thread may call
+ * the library with another object.
  */
 #define HGPATCHER_ABI_COMMANDS 2u
 
@@ -190,22 +194,22 @@ typedef struct hgcommands_command {
   const struct hgcommands_command* nested; /* of HGPATCHER_CHILD: the commands of a nested command buffer */
   size_t nested_count;
   /* With HGPATCHER_OPAQUE: a graph to add as a child. It holds a traced command, or one node that this file has no
-   * struct for. A new graph at each step, the caller's, destroyed when hgcommands_launch has returned: the library may
-   * neither launch nor keep it. */
+   * struct for (a batch, semaphores, a copy of a symbol, a kernel with attributes). A new graph at each step, the
+   * caller's, destroyed when hgcommands_launch has returned: the library may neither launch nor keep it. */
   hipGraph_t traced;
 } hgcommands_command;
 
 typedef enum hgcommands_way {
   HGCOMMANDS_LAUNCHED = 0, /* nothing had to be changed */
-  HGCOMMANDS_SET = 1,      /* by setters: `nodes` of them */
+  HGCOMMANDS_SET = 1,      /* by setters: `nodes` calls of them */
   HGCOMMANDS_UPDATED = 2,  /* by hipGraphExecUpdate */
-  HGCOMMANDS_RECORDED = 3, /* recorded and instantiated */
+  HGCOMMANDS_RECORDED = 3, /* recorded and instantiated, as at the first step */
   HGCOMMANDS_REFUSED = 4   /* nothing was done: `why`, the library's text, valid until the next call */
 } hgcommands_way;
-typedef struct hgcommands_did {
-  uint32_t way;    /* an hgcommands_way; of several, the last one in that list */
-  uint32_t nodes;  /* setters called, with HGCOMMANDS_SET */
-  const char* why; /* with HGCOMMANDS_REFUSED */
+typedef struct hgcommands_did { /* all zero when hgcommands_launch is called; what it says is counted, not checked */
+  uint32_t way;                 /* an hgcommands_way; of several, the last one in that list */
+  uint32_t nodes;               /* setters called, with HGCOMMANDS_SET */
+  const char* why;              /* with HGCOMMANDS_REFUSED */
 } hgcommands_did;
 
 typedef struct hgcommands hgcommands; /* the library's own */

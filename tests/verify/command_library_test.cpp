@@ -7,6 +7,7 @@
 
 #include "library_bed.h"
 #include "programs.h"
+#include "verify/execute/patcher_library.h"
 #include "verify/generate/generator.h"
 #include "verify/program/text.h"
 
@@ -59,6 +60,17 @@ TEST(CommandLibrary, ARefusedStepKeepsWhatTheProgramSetAndDisabled) {
                                   "set e0.n0 kernel inplace_u32 data=b0+0 n=4 k=9\ndisable e0.n1\nlaunch e0 s0\n"))
                 .verdict,
             VerdictKind::kAgree);
+}
+
+TEST(CommandLibrary, AnAnswerThatIsNoVersionOrNoWishIsRefusedWithTheRemedy) {
+  const auto error_of = [](const char* path) {
+    const hip::Result<LoadedLibrary> loaded = load_library(path);
+    return loaded ? std::string() : loaded.error().message;
+  };
+  EXPECT_NE(error_of(UNSHIFTED_COMMANDS).find("answers 0x2, which holds no version"), std::string::npos);
+  EXPECT_NE(error_of(WISHING_COMMANDS).find("version 2 knows no wish 0x80"), std::string::npos);
+  EXPECT_NE(error_of(FIRST_VERSION_COMMANDS).find("it exports hgcommands_begin"), std::string::npos);
+  EXPECT_EQ(error_of(REFUSING_COMMANDS), "");
 }
 
 TEST(CommandLibrary, ALaunchIntoACaptureIsNoStep) {

@@ -1,12 +1,17 @@
-// A command buffer that refuses every step: for tests of what the harness does then.
+// A command buffer that refuses every step: for tests of what the harness does then. With ABI_ANSWER, its hgpatcher_abi
+// answers that.
 #include "hip/patcher_abi.h"
+
+#ifndef ABI_ANSWER
+#define ABI_ANSWER (HGPATCHER_ABI_COMMANDS << 16)
+#endif
 
 struct hgcommands {};
 
 extern "C" {
 
 uint32_t hgpatcher_abi(void) {
-  return HGPATCHER_ABI_COMMANDS << 16;
+  return ABI_ANSWER;
 }
 
 hipError_t hgcommands_create(const hgpatcher_hip*, int, hgcommands** out) {

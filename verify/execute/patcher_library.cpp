@@ -214,12 +214,26 @@ hip::Result<LoadedLibrary> load_library(const std::string& path) {
   if (!find(library.handle, "hgpatcher_abi", abi)) return unusable(path, "it does not export hgpatcher_abi");
   const std::uint32_t answer = abi();
   const std::uint32_t version = answer >> 16;
+  if (version == 0) {
+    return unusable(path,
+                    fmt::format("hgpatcher_abi answers {:#x}, which holds no version: the version belongs into the "
+                                "upper 16 bits, as in HGPATCHER_ABI_COMMANDS << 16",
+                                answer));
+  }
   if (version != HGPATCHER_ABI_VERSION && version != HGPATCHER_ABI_COMMANDS) {
     return unusable(path, fmt::format("it was built for version {} of the interface, and this hgcheck has versions {} "
                                       "and {}: build it again with this hgcheck's hip/patcher_abi.h",
                                       version, HGPATCHER_ABI_VERSION, HGPATCHER_ABI_COMMANDS));
   }
   library.wants = answer & 0xffffU;
+  const std::uint32_t known = version == HGPATCHER_ABI_COMMANDS
+                                  ? HGCOMMANDS_SEVERAL_DEVICES
+                                  : HGPATCHER_WANTS_RELOCATIONS | HGPATCHER_WANTS_DEFINITIONS;
+  if ((library.wants & ~known) != 0) {
+    return unusable(
+        path, fmt::format("hgpatcher_abi answers {:#x}: version {} knows no wish {:#x} in the lower 16 bits", answer,
+                          version, library.wants & ~known));
+  }
   std::string missing;
   const auto require = [&](const char* name, auto& function) {
     if (!find(library.handle, name, function)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
@@ -243,6 +257,9 @@ hip::Result<LoadedLibrary> load_library(const std::string& path) {
       return std::make_unique<LibraryPatcher>(library, target);
     };
   }
+  decltype(&hgcommands_begin) begin = nullptr;
+  if (!missing.empty() && version == HGPATCHER_ABI_VERSION && find(library.handle, "hgcommands_begin", begin))
+    missing += " (it exports hgcommands_begin: does hgpatcher_abi have to answer HGPATCHER_ABI_COMMANDS << 16?)";
   if (!missing.empty()) return unusable(path, "it does not export " + missing);
   return loaded;
 }
