@@ -17,7 +17,7 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 
 
-TOOLS = ("bash", "cat", "dirname", "find", "grep", "head", "sed", "sort")  # that `dev` uses beside the stand-ins
+TOOLS = ("bash", "cat", "dirname", "find", "grep", "head", "sed", "sort", "tee")  # that `dev` uses beside the stand-ins
 
 
 def packages(name):

@@ -2,8 +2,8 @@
 // launches before its peers have mapped.
 //
 // Memory and mappings are numbers in a table of this file. A rank's launch uses the mappings of all ranks in its set of
-// addresses, and is over when the rank has synchronised its stream. A range's first mapping is not looked at: whose it
-// is, is told when the rank records.
+// addresses, and is over when the rank has synchronised its stream, or has learnt it of the event behind the launch. A
+// range's first mapping is not looked at: whose it is, is told when the rank records.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -56,7 +56,20 @@ class PeerMappings {
       *flags = hipMemAccessFlagsProtReadWrite;
       return hipSuccess;
     };
+    api.hipEventRecord = [](hipEvent_t event, hipStream_t stream) {
+      only->recorded_behind(stream, event);
+      return FakeHip::api().hipEventRecord(event, stream);
+    };
+    api.hipEventQuery = [](hipEvent_t event) { return only->over_if(event, FakeHip::api().hipEventQuery(event)); };
+    api.hipEventSynchronize = [](hipEvent_t event) {
+      return only->over_if(event, FakeHip::api().hipEventSynchronize(event));
+    };
     return api;
+  }
+
+  void uses(std::size_t rank, hipStream_t stream) {
+    const LockGuard lock(mutex_);
+    state_.write().streams.at(rank) = stream;
   }
 
   void recorded(std::size_t rank, std::size_t set, const void* address) {
@@ -71,6 +84,7 @@ class PeerMappings {
     };
     if (std::ranges::none_of(now.ranges, of_peer)) tell(rank, "launches before its peer has mapped the step's memory");
     now.in_flight.at(rank).at(set) = true;
+    now.last.at(rank) = set;
   }
   void synchronized(std::size_t rank) {
     const LockGuard lock(mutex_);
@@ -86,11 +100,31 @@ class PeerMappings {
     std::size_t reserved = 0;
     std::array<Range, kPeerRanges> ranges;
     std::array<std::array<bool, kPeerSets>, kPeers> in_flight{};
+    std::array<std::array<hipEvent_t, kPeerSets>, kPeers> events{};  // behind the last launch of each
+    std::array<hipStream_t, kPeers> streams{};
+    std::array<std::size_t, kPeers> last{};  // the set of the last launch
   };
 
   static std::size_t index_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) / kPeerPage - 1; }
   void tell(std::size_t rank, const char* what) const {
     referee_.broken(FailureKind::kInvariant, "C6", "rank " + std::to_string(rank) + " " + what);
+  }
+  void recorded_behind(hipStream_t stream, hipEvent_t event) {
+    const LockGuard lock(mutex_);
+    State& now = state_.write();
+    for (std::size_t rank = 0; rank < kPeers; ++rank) {
+      if (now.streams.at(rank) == stream) now.events.at(rank).at(now.last.at(rank)) = event;
+    }
+  }
+  hipError_t over_if(hipEvent_t event, hipError_t answer) {
+    const LockGuard lock(mutex_);
+    State& now = state_.write();
+    for (std::size_t rank = 0; rank < kPeers && answer == hipSuccess; ++rank) {
+      for (std::size_t set = 0; set < kPeerSets; ++set) {
+        if (now.events.at(rank).at(set) == event) now.in_flight.at(rank).at(set) = false;
+      }
+    }
+    return answer;
   }
   hipError_t change(const void* address, std::uintptr_t memory) {
     const LockGuard lock(mutex_);
@@ -119,7 +153,9 @@ class RemappedRank final : public hip::RemappedWork {
         mappings_(mappings),
         rank_(rank),
         stream_(std::move(hip::Stream::create(api)).value()),
-        buffers_(api, {{kPeerPage}}, options(ranks)) {}
+        buffers_(api, {{kPeerPage}}, options(ranks)) {
+    mappings_.uses(rank, stream_.ref().handle());
+  }
 
   std::int64_t step() {
     const hip::PhysicalMemory memory{reinterpret_cast<hipMemGenericAllocationHandle_t>(++steps_), kPeerPage, steps_};
