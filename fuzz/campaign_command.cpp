@@ -136,7 +136,7 @@ int exit_status(const CampaignOutcome& outcome) {
   if (outcome.interrupted) return kInterrupted;
   if (outcome.memory_failed) return kUsage;
   if (!outcome.result.findings.empty()) return kDiverged;
-  if (outcome.cap_exceeded) return kHarness;
+  if (outcome.cap_exceeded || reports::refused_every_step(outcome.result.steps)) return kHarness;
   return kAgreed;
 }
 

@@ -28,6 +28,12 @@ void add_baseline(CLI::App& app, fuzz::SetupOptions& setup) {
   app.add_option("--baseline", setup.baseline, "The subject to compare with")->capture_default_str();
 }
 
+void add_timeout(CLI::App& app, fuzz::SetupOptions& setup) {
+  app.add_option("--program-timeout", setup.program_timeout, "Seconds after which a program hangs")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+}
+
 // The options of a campaign on one machine and on many. Returns --programs.
 CLI::Option* add_judging(CLI::App& app, fuzz::CampaignCommand& campaign) {
   fuzz::CampaignOptions& o = campaign.campaign;
@@ -39,9 +45,7 @@ CLI::Option* add_judging(CLI::App& app, fuzz::CampaignCommand& campaign) {
   app.add_option("--size", o.size, "Commands in a program, about")->check(CLI::Range(8U, 2000U))->capture_default_str();
   app.add_option("--jobs", o.jobs, "Worker processes")->check(CLI::Range(1U, 256U))->capture_default_str();
   app.add_option("--property", o.properties, "Report findings of these properties only")->take_all();
-  app.add_option("--program-timeout", o.setup.program_timeout, "Seconds after which a program hangs")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
+  add_timeout(app, o.setup);
   app.add_option("--environment", o.setup.environment,
                  "NAME=VALUE: a variable of the subject's process, for all programs")
       ->take_all();
@@ -123,12 +127,14 @@ struct Commands {
     r->add_option("file", replay.files, "FILE.program, or several")->required();
     add_setup(*r, replay.setup);
     add_baseline(*r, replay.setup);
+    add_timeout(*r, replay.setup);
     r->add_flag("--trace", replay.trace, "Print every command and how it ended");
     r->add_option("--json", replay.json, "File for the verdict as JSON, of one program");
     r->add_option("--report", replay.report, "Folder for the report");
     CLI::App* s = app.add_subcommand("shrink", "Make a diverging program as short as it can be");
     s->add_option("file", shrink.file, "FILE.program")->required();
     add_setup(*s, shrink.setup);
+    add_timeout(*s, shrink.setup);
     s->add_option("-o", shrink.output, "File for the program (default: standard output)");
     CLI::App* k = app.add_subcommand("check", "Parse and validate a program");
     k->add_option("file", check_file, "FILE.program")->required();

@@ -26,7 +26,7 @@ namespace fuzz {
 
 namespace {
 
-constexpr double kReplayTimeout = 60;    // seconds for one judgement
+constexpr double kRunsAReplay = 6;       // program time-outs that one judgement may take
 constexpr double kShrinkBudget = 600;    // long, because a person asked for this shrink
 constexpr std::uint64_t kSchedules = 4;  // number of orders that a replay tries
 constexpr double kTakesLong = 5;         // seconds of all of them
@@ -36,20 +36,26 @@ struct Judged {
   verify::JudgeOptions checks;
 };
 
+// Seconds for one judgement in a process that this one forks.
+double replay_timeout(const Setup& setup) {
+  return kRunsAReplay * setup.options().program_timeout;
+}
+
 // The judgement of the first of a few schedules that does not agree, else of the last. The checks that need many runs
 // choose their schedules themselves, so they are made once. A subject process that dies only sometimes gets several
 // runs to do so, unless its program takes long.
 Judged judge_all(Setup& setup, const verify::Program& program) {
   Judged judged;
+  const double timeout = replay_timeout(setup);
   const std::uint64_t begun = steady_ns();
   for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
     judged.checks = seed == 1 ? all_checks(seed) : verify::JudgeOptions{.schedule_seed = seed};
-    judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout);
+    judged.judgement = judge_isolated(setup, program, judged.checks, timeout);
     if (judged.judgement.verdict != verify::VerdictKind::kAgree) return judged;
   }
   if (!setup.contained() || seconds_since(begun) > kTakesLong) return judged;
   judged.checks = {.tries = verify::kRateRuns};
-  judged.judgement = judge_isolated(setup, program, judged.checks, kReplayTimeout * verify::kRateRuns);
+  judged.judgement = judge_isolated(setup, program, judged.checks, timeout * verify::kRateRuns);
   return judged;
 }
 
@@ -249,7 +255,8 @@ int run(const ShrinkCommand& command) {
                              verdict_name(judged.judgement.verdict));
     return status_of(judged.judgement.verdict);
   }
-  const Shrunk shrunk = shrink_finding(*setup.value(), program.value(), judged.checks, kReplayTimeout, kShrinkBudget);
+  const Shrunk shrunk =
+      shrink_finding(*setup.value(), program.value(), judged.checks, replay_timeout(*setup.value()), kShrinkBudget);
   if (!shrunk.reproduced) {
     std::cerr << fmt::format("hgcheck: {} diverged once, and then not again: there is nothing to shrink\n",
                              command.file);

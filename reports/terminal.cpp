@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -111,38 +112,52 @@ void write_findings(std::string& out, const verify::CampaignResult& result, cons
   }
 }
 
+// "; refused: WHY (6), WHY (2), and 4 more": the reasons of one kind, the most frequent first.
+std::string reasons_in_words(const std::map<std::string, std::uint64_t>& steps, const std::string& kind) {
+  constexpr std::size_t kShownReasons = 2;
+  std::vector<std::pair<std::uint64_t, std::string>> reasons;
+  for (const auto& [what, count] : steps) {
+    if (what.starts_with(kind + ": ")) reasons.emplace_back(count, what.substr(kind.size() + 2));
+  }
+  std::ranges::sort(reasons, [](const auto& one, const auto& other) {
+    return one.first != other.first ? one.first > other.first : one.second < other.second;
+  });
+  std::string text;
+  for (std::size_t i = 0; i < reasons.size() && i < kShownReasons; ++i) {
+    text += i == 0 ? fmt::format("; {}: ", kind) : ", ";
+    text += fmt::format("{} ({})", reasons[i].second, reasons[i].first);
+  }
+  if (reasons.size() > kShownReasons) text += fmt::format(", and {} more", reasons.size() - kShownReasons);
+  return text;
+}
+
 const char* verdict_of(const verify::CampaignResult& result, const Ending& ending) {
   if (ending.interrupted) return "interrupted";
   if (!result.findings.empty()) return result.fault.empty() ? "divergences found" : "the fault was found";
   if (ending.cap_exceeded) return "not a valid campaign";
+  if (refused_every_step(result.steps)) return "nothing was judged: the library refused every step";
   return result.fault.empty() ? "no divergence" : "the fault was not found";
 }
 
 }  // namespace
 
 std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps) {
-  constexpr std::string_view kRefused = "refused: ";
-  constexpr std::size_t kShownReasons = 2;
   std::vector<std::string> ways;
-  std::vector<std::pair<std::uint64_t, std::string>> refusals;
   for (const auto& [what, count] : steps) {
-    if (what.starts_with(kRefused)) {
-      refusals.emplace_back(count, what.substr(kRefused.size()));
-    } else if (what != "setter calls") {
+    if (what != "setter calls" && what.find(": ") == std::string::npos)
       ways.push_back(fmt::format("{} {}", count, what));
-    }
   }
-  std::ranges::sort(refusals, [](const auto& one, const auto& other) {
-    return one.first != other.first ? one.first > other.first : one.second < other.second;
-  });
-  std::string text = fmt::format("steps of command buffers: {}", fmt::join(ways, ", "));
+  std::string text = "steps of command buffers: ";
+  text += ways.empty() ? "none came to its end" : fmt::format("{}", fmt::join(ways, ", "));
   if (const auto calls = steps.find("setter calls"); calls != steps.end())
     text += fmt::format("; {} setter calls", calls->second);
-  for (std::size_t i = 0; i < refusals.size() && i < kShownReasons; ++i) {
-    text += fmt::format("{} {} ({})", i == 0 ? "; refused:" : ",", refusals[i].second, refusals[i].first);
-  }
-  if (refusals.size() > kShownReasons) text += fmt::format(", and {} more", refusals.size() - kShownReasons);
-  return text;
+  return text + reasons_in_words(steps, "refused") + reasons_in_words(steps, "failed");
+}
+
+bool refused_every_step(const std::map<std::string, std::uint64_t>& steps) {
+  constexpr std::array<const char*, 4> kTaken{"launched", "set", "updated", "recorded"};
+  return steps.contains("refused") &&
+         std::ranges::none_of(kTaken, [&steps](const char* way) { return steps.contains(way); });
 }
 
 std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail) {

@@ -36,6 +36,9 @@ inline constexpr std::size_t kTerminalFindings = 4;  // printed while the campai
 
 // One line of CampaignResult::steps: "steps of command buffers: 3 launched, 1 refused, ...; refused: WHY (1)".
 [[nodiscard]] std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps);
+
+// Whether there were steps and each was refused: then nothing of the library was judged.
+[[nodiscard]] bool refused_every_step(const std::map<std::string, std::uint64_t>& steps);
 [[nodiscard]] std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail);
 
 }  // namespace reports

@@ -177,6 +177,11 @@ Result<LoadedApi> load_api(const std::string& path, const LoadOptions& options) 
     }
   }
   if (lacking.empty()) return loaded;
+  if (dlsym(handle, "hgpatcher_abi") != nullptr) {  // hip/patcher_abi.h
+    return Error{hipErrorSharedObjectSymbolNotFound, "'" + path +
+                                                         "' is no HIP runtime but a patcher for one; remedy: " +
+                                                         "name the runtime before it, as in model:lib=" + path};
+  }
   return Error{hipErrorSharedObjectSymbolNotFound,
                "'" + path + "' is not a HIP runtime that can be used here; it lacks" + lacks};
 }

@@ -51,6 +51,18 @@ TEST(Terminal, TheStepsOfCommandBuffersAreOneLineWithTheMostFrequentReasons) {
               HasSubstr("\nsteps of command buffers: 3 launched, 9 refused; refused: b (4), c (3), and 1 more\n"));
 }
 
+TEST(Terminal, ALibraryThatRefusedOrFailedAtEveryStepWasNotJudged) {
+  verify::CampaignResult result = samples::campaign(0);
+  result.steps = {{"refused", 9}, {"refused: a", 9}, {"failed: b", 2}};
+  EXPECT_TRUE(reports::refused_every_step(result.steps));
+  const std::string text = reports::to_terminal(result, {}, Detail::kShort);
+  EXPECT_THAT(text, HasSubstr("\nsteps of command buffers: 9 refused; refused: a (9); failed: b (2)\n"));
+  EXPECT_THAT(text, testing::EndsWith("\nnothing was judged: the library refused every step\n"));
+  result.steps["set"] = 1;
+  EXPECT_FALSE(reports::refused_every_step(result.steps));
+  EXPECT_FALSE(reports::refused_every_step({}));
+}
+
 TEST(Terminal, LinesThatWerePrintedBeforeTakeTheRoomOfFindings) {
   for (std::size_t printed = 0; printed <= reports::kTerminalFindings; ++printed) {
     const std::string text = reports::to_terminal(large_campaign(), {true, false, false, printed}, Detail::kShort);

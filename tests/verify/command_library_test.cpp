@@ -73,6 +73,27 @@ TEST(CommandLibrary, AnAnswerThatIsNoVersionOrNoWishIsRefusedWithTheRemedy) {
   EXPECT_EQ(error_of(REFUSING_COMMANDS), "");
 }
 
+TEST(CommandLibrary, AWrongAnswerIsCountedWithTheFunctionThatGaveIt) {
+  const Program program = program_of(kTwoLaunches);
+  const auto steps_of = [&program](const char* library) { return LibraryBed(library).run(program).steps; };
+  EXPECT_EQ(steps_of(LOST_COMMANDS), (Steps{{"failed: hgcommands_launch says that it went way 99", 1}}));
+  EXPECT_EQ(steps_of(ABSENT_COMMANDS), (Steps{{"failed: hgcommands_create returned hipSuccess and a null object", 1}}));
+  EXPECT_EQ(steps_of(FAILING_COMMANDS), (Steps{{"failed: hgcommands_update returned hipErrorInvalidValue", 1}}));
+  EXPECT_EQ(LibraryBed(FAILING_COMMANDS).judge(program).verdict, VerdictKind::kDiverge);
+}
+
+TEST(CommandLibrary, AFunctionThatTheRuntimeLacksIsNamed) {
+  const Judgement judgement = LibraryBed(LACKING_COMMANDS).judge(program_of(kTwoLaunches));
+  EXPECT_EQ(judgement.verdict, VerdictKind::kUnsupported);
+  EXPECT_NE(judgement.reason.find("hipNoSuchFunction"), std::string::npos) << judgement.reason;
+}
+
+TEST(CommandLibrary, APatcherInThePlaceOfARuntimeIsToldWhereItBelongs) {
+  const hip::Result<hip::LoadedApi> loaded = hip::load_api(UPDATING_COMMANDS);
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(loaded.error().message.find("as in model:lib="), std::string::npos) << loaded.error().message;
+}
+
 TEST(CommandLibrary, ALaunchIntoACaptureIsNoStep) {
   LibraryBed updating(UPDATING_COMMANDS);
   const Program program = program_of(

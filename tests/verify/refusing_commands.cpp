@@ -1,9 +1,19 @@
-// A command buffer that refuses every step: for tests of what the harness does then. With ABI_ANSWER, its hgpatcher_abi
-// answers that.
+// A command buffer that refuses every step: for tests of what the harness does then. ABI_ANSWER, MAKES, TAKES and WAY
+// change one answer each.
 #include "hip/patcher_abi.h"
 
 #ifndef ABI_ANSWER
 #define ABI_ANSWER (HGPATCHER_ABI_COMMANDS << 16)
+#endif
+
+#ifndef MAKES  // what hgcommands_create does, with `hip` and `out`
+#define MAKES *out = new hgcommands, hipSuccess
+#endif
+#ifndef TAKES
+#define TAKES hipSuccess
+#endif
+#ifndef WAY
+#define WAY HGCOMMANDS_REFUSED
 #endif
 
 struct hgcommands {};
@@ -14,9 +24,9 @@ uint32_t hgpatcher_abi(void) {
   return ABI_ANSWER;
 }
 
-hipError_t hgcommands_create(const hgpatcher_hip*, int, hgcommands** out) {
-  *out = new hgcommands;
-  return hipSuccess;
+hipError_t hgcommands_create([[maybe_unused]] const hgpatcher_hip* hip, int, hgcommands** out) {
+  *out = nullptr;
+  return MAKES;
 }
 
 hipError_t hgcommands_begin(hgcommands*, size_t, int) {
@@ -24,11 +34,11 @@ hipError_t hgcommands_begin(hgcommands*, size_t, int) {
 }
 
 hipError_t hgcommands_update(hgcommands*, size_t, const hgcommands_command*) {
-  return hipSuccess;
+  return TAKES;
 }
 
 hipError_t hgcommands_launch(hgcommands*, hipStream_t, hgcommands_did* did) {
-  did->way = HGCOMMANDS_REFUSED;
+  did->way = WAY;
   did->why = "it refuses every step";
   return hipSuccess;
 }

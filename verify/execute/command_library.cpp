@@ -135,15 +135,31 @@ std::string shown_text(const char* text) {
   return shown;
 }
 
+// Counts a step under `KIND: WHY`, under `KIND: other reasons` once there are many reasons.
+void count_reason(const std::string& kind, const std::string& why, StepCounts& steps) {
+  const std::string reason = kind + ": " + why;
+  const auto reasons =
+      std::ranges::count_if(steps, [&](const auto& one) { return one.first.starts_with(kind + ": "); });
+  const bool fits = steps.contains(reason) || static_cast<std::size_t>(reasons) < kMaxReasons;
+  ++steps[fits ? reason : kind + ": other reasons"];
+}
+
+// A call of the library that failed, or that gave an answer that the ABI does not know.
+hip::Error failed_call(std::string_view function, hipError_t status, StepCounts& steps) {
+  const std::string why = fmt::format("{} returned {}", function, hip::status_name(status));
+  count_reason("failed", why, steps);
+  return {status, why};
+}
+hip::Error wrong_answer(const std::string& why, StepCounts& steps) {
+  count_reason("failed", why, steps);
+  return {hipErrorUnknown, why};
+}
+
 void count(const hgcommands_did& did, StepCounts& steps) {
   constexpr const char* kWays[] = {"launched", "set", "updated", "recorded", "refused"};
   ++steps[kWays[did.way]];
   if (did.way == HGCOMMANDS_SET) steps["setter calls"] += did.nodes;
-  if (did.way != HGCOMMANDS_REFUSED) return;
-  const std::string reason = "refused: " + shown_text(did.why);
-  const auto reasons = std::ranges::count_if(steps, [](const auto& one) { return one.first.starts_with("refused: "); });
-  const bool fits = steps.contains(reason) || static_cast<std::size_t>(reasons) < kMaxRefusals;
-  ++steps[fits ? reason : "refused: other reasons"];
+  if (did.way == HGCOMMANDS_REFUSED) count_reason("refused", shown_text(did.why), steps);
 }
 
 // An executable graph of the program that the library launches.
@@ -162,15 +178,15 @@ class LibraryExec final : public ExecPatcher {
     auto shown = std::make_unique<ShownCommands>(context, recording, exec_.addresses);
     if (!shown->status()) return shown->status().error();
     hgcommands_did did{};
-    const hipError_t status = step(recording, *shown, stream, did);
+    const hip::Status status = step(context, recording, *shown, stream, did);
     shown->end();
     // Kept for a while: a stale reference reads poison, or without poison the bytes that were there (P1).
     if (context.poison) shown->overwrite();
     passed_.push_back(std::move(shown));
     if (passed_.size() > kKeptSteps) passed_.pop_front();
-    if (status != hipSuccess) return hip::Error{status, "the library's step"};
+    if (!status) return status.error();
     if (did.way > HGCOMMANDS_REFUSED)
-      return hip::Error{hipErrorUnknown, fmt::format("hgcommands_launch says that it went way {}", did.way)};
+      return wrong_answer(fmt::format("hgcommands_launch says that it went way {}", did.way), context.steps);
     count(did, context.steps);
     if (did.way == HGCOMMANDS_REFUSED) return false;
     const bool fresh = did.way == HGCOMMANDS_UPDATED || did.way == HGCOMMANDS_RECORDED;
@@ -197,24 +213,30 @@ class LibraryExec final : public ExecPatcher {
     const hipError_t made = library_.create(&finder_.base, hip::home_of(exec_.recording), &commands_);
     if (made == hipSuccess && commands_ != nullptr) return {};
     commands_ = nullptr;
-    if (made == hipErrorNotSupported) return lacking(context, "a function that the library needs");
-    return hip::Error{made == hipSuccess ? hipErrorUnknown : made, "hgcommands_create"};
+    if (made == hipErrorNotSupported) {
+      const std::string& missing = finder_.missing;
+      return lacking(context, missing.empty() ? "a function that the library needs" : missing.c_str());
+    }
+    if (made != hipSuccess) return failed_call("hgcommands_create", made, context.steps);
+    return wrong_answer("hgcommands_create returned hipSuccess and a null object", context.steps);
   }
-  hipError_t step(const hip::Recording& recording, const ShownCommands& shown, hipStream_t stream,
-                  hgcommands_did& did) {
+  hip::Status step(StrategyContext& context, const hip::Recording& recording, const ShownCommands& shown,
+                   hipStream_t stream, hgcommands_did& did) {
     std::vector<std::size_t> shape;
     append_shape(recording, shape);
     const std::vector<hgcommands_command>& commands = shown.commands();
     const bool others = shape != shape_;
     if (others) shape_.clear();  // until these commands have been launched
     if (const hipError_t begun = library_.begin(commands_, commands.size(), others ? 1 : 0); begun != hipSuccess)
-      return begun;
+      return failed_call("hgcommands_begin", begun, context.steps);
     for (std::size_t i = 0; i < commands.size(); ++i) {
-      if (const hipError_t taken = library_.update(commands_, i, &commands[i]); taken != hipSuccess) return taken;
+      if (const hipError_t taken = library_.update(commands_, i, &commands[i]); taken != hipSuccess)
+        return failed_call("hgcommands_update", taken, context.steps);
     }
-    const hipError_t launched = library_.launch(commands_, stream, &did);
-    if (launched == hipSuccess) shape_ = std::move(shape);
-    return launched;
+    if (const hipError_t launched = library_.launch(commands_, stream, &did); launched != hipSuccess)
+      return failed_call("hgcommands_launch", launched, context.steps);
+    shape_ = std::move(shape);
+    return {};
   }
 
   const CommandLibrary& library_;

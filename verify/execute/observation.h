@@ -85,10 +85,11 @@ struct Held {
 };
 
 // Counts of the steps of command buffers, by what each step says that it did: `launched` (nothing had to be changed),
-// `set`, `updated`, `recorded`, `refused`; `setter calls`: of the steps that set; `refused: WHY`: by reason. A
-// program has at most kMaxRefusals reasons; further ones are `refused: other reasons`.
+// `set`, `updated`, `recorded`, `refused`; `setter calls`: of the steps that set; `refused: WHY` and `failed: WHY`, by
+// reason: a step that failed gave an error, which a program may want (`fail`). A program has at most kMaxReasons of
+// each; further ones are `other reasons`.
 using StepCounts = std::map<std::string, std::uint64_t>;
-inline constexpr std::size_t kMaxRefusals = 16;
+inline constexpr std::size_t kMaxReasons = 16;
 
 struct Observation {
   std::vector<StepStatus> statuses;      // one for each step

@@ -6,12 +6,15 @@ namespace verify {
 
 HipFinder::HipFinder(const hip::Api& table) : api(table) {
   base.find = [](const hgpatcher_hip* self, const char* name) -> hgpatcher_function {
-    const hip::Api& hip = reinterpret_cast<const HipFinder*>(self)->api;
+    const auto& finder = *reinterpret_cast<const HipFinder*>(self);
+    const hip::Api& hip = finder.api;
+    hgpatcher_function found = nullptr;
 #define HIP_FUNCTION(function, ...) \
-  if (std::strcmp(name, #function) == 0) return reinterpret_cast<hgpatcher_function>(hip.function);
+  if (std::strcmp(name, #function) == 0) found = reinterpret_cast<hgpatcher_function>(hip.function);
 #include "hip/api/functions.inc"
 #undef HIP_FUNCTION
-    return nullptr;
+    if (found == nullptr) finder.missing = name;
+    return found;
   };
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hip/api/api.h"
@@ -18,6 +19,7 @@ namespace verify {
 struct HipFinder {
   hgpatcher_hip base{};
   hip::Api api;
+  mutable std::string missing{};  // the function that was looked for last and is not there; empty: none
 
   explicit HipFinder(const hip::Api& table);
 };
