@@ -87,7 +87,7 @@ hip::Status Setup::read_environment() {
 void Setup::know_quirks() {
   const auto known = [](const verify::Subject& subject) {
     verify::KnownQuirks known{verify::QuirkSet(subject.release()), {subject.name().strategy}};
-    if (subject.takes_commands()) known.strategies = verify::strategies_of_commands();
+    if (subject.takes_commands()) known.ways = verify::ways_of_commands();
     return known;
   };
   known_ = {known(*subject_), known(*baseline_)};

@@ -10,6 +10,7 @@
 #include "made_up_quirks.h"
 #include "verify/errors/error_cases.h"
 #include "verify/generate/generator.h"
+#include "verify/quirks/known_quirks.h"
 
 namespace verify {
 namespace {
@@ -54,6 +55,24 @@ TEST(Quirks, ACommandThatIsRepeatedMeetsWhatItLeftItself) {
   EXPECT_NE(known.explain(program_of(begin + "repeat 2 launch e0 s0\n"), StrategyKind::kPatch, bytes), nullptr);
   EXPECT_FALSE(known.corrupts(program_of(begin + "launch e0 s0\n"), StrategyKind::kPatch));
   EXPECT_TRUE(known.corrupts(program_of(begin + "repeat 2 launch e0 s0\n"), StrategyKind::kPatch));
+}
+
+TEST(Quirks, NodesThatALibraryGetsAsGraphsMayBeChildrenOfItsGraphs) {
+  const Quirk children[] = {made_up("op=launch node=child child_nodes>0 child_depth=1 nodes=2", "crash")};
+  const QuirkSet all("7.2", children);
+  const KnownQuirks of_patch{all}, of_commands{all, ways_of_commands()};
+  const auto explained = [](const KnownQuirks& known, const std::string& node) {
+    const Program program =
+        program_of("buffer b0 64\ngraph g0\nempty g0.n0\n" + node + "instantiate e0 g0\nlaunch e0 s0\n");
+    return known.explain(program, {program.steps.size() - 1, Effect::kCrash, 0}) != nullptr;
+  };
+  const std::string kernel = "kernel g0.n1 inplace_u32 data=b0+0 n=4 k=1";
+  const std::string batch = "batch g0.n1 do=write32:b0+0:7";
+  for (const std::string& traced : {kernel + " opaque\n", kernel + "\nattribute g0.n1 priority=1\n", batch + "\n"}) {
+    EXPECT_TRUE(explained(of_commands, traced)) << traced;
+    EXPECT_FALSE(explained(of_patch, traced)) << traced;
+  }
+  EXPECT_FALSE(explained(of_commands, kernel + "\n"));
 }
 
 TEST(Quirks, ADivergenceIsExplainedByAnEventBeforeItAndOfThatKind) {

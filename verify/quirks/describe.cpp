@@ -101,9 +101,9 @@ bool describe(EventEmitter& out, const C& c) {
 
 }  // namespace
 
-bool any_event(const State& state, const Command& command, StrategyKind strategy, Id thread,
+bool any_event(const State& state, const Command& command, Handling handling, Id thread,
                const std::function<bool(const Event&)>& visit) {
-  EventEmitter out(state, command, strategy, visit);
+  EventEmitter out(state, command, handling, visit);
   out.set(k_thread, thread);
   return std::visit([&out](const auto& c) { return describe(out, c); }, command);
 }

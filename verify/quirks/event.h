@@ -88,9 +88,19 @@ class Event {
 // Whether the number is one of those that take a walk over a graph's nodes.
 [[nodiscard]] bool takes_a_walk(Attribute attribute);
 
+// How executable graphs are brought to new addresses and parameters, as far as events depend on it.
+struct Handling {
+  Handling(StrategyKind kind, bool traces = false)
+      : strategy(kind), traced_as_children(traces) {}  // NOLINT(*explicit*)
+  StrategyKind strategy;
+  // Nodes that hip/patcher_abi.h has no struct for may be child graphs of one node: a library of commands gets them as
+  // graphs.
+  bool traced_as_children;
+};
+
 // Calls `visit` with every event of `command`, which has to be valid in `state`, in a thread of a block (0: in none).
 // Stops when `visit` returns true, and returns whether it did (verify/quirks/event_emitter.h).
-bool any_event(const State& state, const Command& command, StrategyKind strategy, Id thread,
+bool any_event(const State& state, const Command& command, Handling handling, Id thread,
                const std::function<bool(const Event&)>& visit);
 
 }  // namespace verify

@@ -29,11 +29,12 @@ struct Op {
 
 class EventEmitter {
  public:
-  EventEmitter(const State& before, const Command& command, StrategyKind runs_under,
+  EventEmitter(const State& before, const Command& command, Handling handling,
                const std::function<bool(const Event&)>& visit)
       : state(before),
-        strategy(runs_under),
+        strategy(handling.strategy),
         in_place_too(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer),
+        traced_as_children_(handling.traced_as_children),
         visit_(visit) {
     set(k_busy, !state.idle());
     if (const MemoryState& memory = state.parts().memory; memory.left_free) {
@@ -165,10 +166,22 @@ class EventEmitter {
     Event event = base_;
     event.set(k_level, level);
     describe_node(state, params, child, before, event);
-    return visit_(event);
+    return visit_(event) || (traced_as_children_ && is_traced(params) && traced(params, level));
   }
 
  private:
+  // Whether hip/patcher_abi.h has no struct for the node, or for its attributes.
+  [[nodiscard]] bool is_traced(const NodeParams& params) const {
+    const auto stated = [this](Attribute attribute) { return base_[attribute] != kUnset; };
+    return may_be_traced(params) || stated(k_cooperative) || stated(k_priority) || stated(k_window);
+  }
+  // The node as a child graph of its own.
+  bool traced(const NodeParams& params, int level) {
+    Event event = base_;
+    event.set(k_level, level);
+    describe_traced(params, event);
+    return visit_(event);
+  }
   void memory_of_free_node(const GraphState& graph, Id buffer) {
     const std::optional<Id> origin = state.buffer(buffer)->graph;  // none: the capture that frees it allocates it
     const GraphState& allocates = origin ? *state.graph(*origin) : graph;
@@ -218,6 +231,7 @@ class EventEmitter {
     set(k_event_of_this_stream, state.event_captured_on(id, static_cast<Id>(base_[k_stream])));
   }
 
+  const bool traced_as_children_;
   const std::function<bool(const Event&)>& visit_;
   FactsOfGraph facts_;
   Event base_{facts_};

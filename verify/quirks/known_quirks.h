@@ -1,5 +1,4 @@
-// The known quirks of a subject, with the strategies under which its programs may run: a quirk counts if it counts
-// under one of them.
+// The known quirks of a subject, with how its graphs may be handled: a quirk counts if it counts under one of these.
 //
 // A subject has one strategy, except a library of commands (hip/patcher_abi.h, version 2): at each launch it may set
 // nodes, update its executable graph or record and instantiate another one, and knows no release.
@@ -14,30 +13,30 @@ namespace verify {
 
 struct KnownQuirks {
   QuirkSet quirks;
-  std::vector<StrategyKind> strategies = {StrategyKind::kPatch};
+  std::vector<Handling> ways = {StrategyKind::kPatch};
 
   [[nodiscard]] const Quirk* explain(const Program& program, const Divergence& divergence) const {
-    for (const StrategyKind strategy : strategies) {
-      if (const Quirk* quirk = quirks.explain(program, strategy, divergence)) return quirk;
+    for (const Handling& way : ways) {
+      if (const Quirk* quirk = quirks.explain(program, way, divergence)) return quirk;
     }
     return nullptr;
   }
   // Whether the command of that thread triggers a quirk in that state of a program.
   [[nodiscard]] bool triggered(const State& state, const Command& command, Id thread,
                                const Environment& environment) const {
-    return std::ranges::any_of(strategies, [&](StrategyKind strategy) {
-      return quirks.triggered(state, command, strategy, thread, environment) != nullptr;
+    return std::ranges::any_of(ways, [&](const Handling& way) {
+      return quirks.triggered(state, command, way, thread, environment) != nullptr;
     });
   }
   // Whether the program holds a trigger of a quirk that damages the subject's process.
   [[nodiscard]] bool corrupts(const Program& program) const {
-    return std::ranges::any_of(strategies, [&](StrategyKind strategy) { return quirks.corrupts(program, strategy); });
+    return std::ranges::any_of(ways, [&](const Handling& way) { return quirks.corrupts(program, way); });
   }
 };
 
 // The ways of a library of commands: setting nodes, updating, and instantiating at a launch.
-inline std::vector<StrategyKind> strategies_of_commands() {
-  return {StrategyKind::kPatch, StrategyKind::kUpdate, StrategyKind::kRemap};
+inline std::vector<Handling> ways_of_commands() {
+  return {StrategyKind::kPatch, StrategyKind::kUpdate, {StrategyKind::kRemap, true}};
 }
 
 }  // namespace verify

@@ -110,6 +110,21 @@ bool names_moved_memory(const State& state, const GraphState& graph, const NodeP
   return moved;
 }
 
+bool may_be_traced(const NodeParams& params) {
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  const auto* copy = std::get_if<CopyParams>(&params);
+  return (kernel != nullptr && kernel->opaque) || (copy != nullptr && copy->symbol != CopySymbol::kNone) ||
+         std::holds_alternative<BatchParams>(params) || semaphores_in(params) != nullptr;
+}
+
+void describe_traced(const NodeParams& params, Event& event) {
+  const auto* kernel = std::get_if<KernelParams>(&params);
+  event.set(k_node, NodeParams(ChildParams{}).index());
+  event.set(k_child_nodes, 1);
+  event.set(k_child_depth, 1);
+  event.set(k_nodes_off_first_device, kernel != nullptr && kernel->device != 0 ? 1 : 0);
+}
+
 void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,
                    Event& event) {
   event.set(k_node, params.index());  // the words of `node` in attributes.inc are in the order of NodeParams

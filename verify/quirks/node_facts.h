@@ -14,6 +14,11 @@ namespace verify {
 // Whether the node names memory that is at another address than the graph has for it.
 [[nodiscard]] bool names_moved_memory(const State& state, const GraphState& graph, const NodeParams& params);
 
+// Whether a library of commands gets a node with these parameters as a graph (hip/patcher_abi.h).
+[[nodiscard]] bool may_be_traced(const NodeParams& params);
+// Sets the attributes of `event` for a child graph of one node with these parameters.
+void describe_traced(const NodeParams& params, Event& event);
+
 // Sets the attributes of `event` for a node with these parameters. `child`: the graph of a child node. `before`: the
 // node that it replaces, or null.
 void describe_node(const State& state, const NodeParams& params, const GraphState* child, const NodeState* before,

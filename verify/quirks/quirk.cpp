@@ -180,13 +180,14 @@ bool QuirkSet::Compiled::shows_in(const Environment& of_program) const {
   });
 }
 
-const Quirk* QuirkSet::triggered(const State& state, const Command& command, StrategyKind strategy, Id thread,
+const Quirk* QuirkSet::triggered(const State& state, const Command& command, Handling handling, Id thread,
                                  const Environment& environment) const {
   const Quirk* found = nullptr;
   if (empty()) return found;
-  any_event(state, command, strategy, thread, [&](const Event& event) {
+  any_event(state, command, handling, thread, [&](const Event& event) {
     for (const Compiled& compiled : compiled_) {
-      if (!compiled.steered_around || !compiled.may_show(event, strategy) || !compiled.shows_in(environment)) continue;
+      if (!compiled.steered_around || !compiled.may_show(event, handling.strategy) || !compiled.shows_in(environment))
+        continue;
       found = compiled.quirk;
       return true;
     }
@@ -220,14 +221,14 @@ std::size_t begun_at(const Program& program, std::size_t step) {
 
 }  // namespace
 
-std::set<const Quirk*> QuirkSet::met_by(const Program& program, StrategyKind strategy) const {
+std::set<const Quirk*> QuirkSet::met_by(const Program& program, Handling handling) const {
   const bool several = devices_needed(program) > 1;
   std::set<const Quirk*> met;
   any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
-    return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
+    return any_event(state, program.steps[i].command, handling, program.steps[i].in.thread, [&](const Event& event) {
       for (const Compiled& compiled : compiled_) {
         const bool shows =
-            compiled.shows_in(program.setting.environment) && compiled.may_show(event, strategy, several);
+            compiled.shows_in(program.setting.environment) && compiled.may_show(event, handling.strategy, several);
         if (shows) met.insert(compiled.quirk);
       }
       return false;
@@ -236,20 +237,20 @@ std::set<const Quirk*> QuirkSet::met_by(const Program& program, StrategyKind str
   return met;
 }
 
-bool QuirkSet::corrupts(const Program& program, StrategyKind strategy) const {
+bool QuirkSet::corrupts(const Program& program, Handling handling) const {
   const bool several = devices_needed(program) > 1;
   if (std::ranges::none_of(compiled_, &Compiled::corrupts)) return false;
   return any_command(program, program.steps.size(), [&](const State& state, std::size_t i) {
-    return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
+    return any_event(state, program.steps[i].command, handling, program.steps[i].in.thread, [&](const Event& event) {
       return std::ranges::any_of(compiled_, [&](const Compiled& compiled) {
         return compiled.corrupts && compiled.shows_in(program.setting.environment) &&
-               compiled.may_show(event, strategy, several);
+               compiled.may_show(event, handling.strategy, several);
       });
     });
   });
 }
 
-const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const {
+const Quirk* QuirkSet::explain(const Program& program, Handling handling, const Divergence& divergence) const {
   std::vector<const Compiled*> candidates;
   const bool several = devices_needed(program) > 1;
   for (const Compiled& compiled : compiled_) {
@@ -260,9 +261,9 @@ const Quirk* QuirkSet::explain(const Program& program, StrategyKind strategy, co
   const Quirk* found = nullptr;
   any_command(program, begun_at(program, divergence.step), [&](const State& state, std::size_t i) {
     const bool here = divergence.effect != Effect::kStatus || i == divergence.step;
-    return any_event(state, program.steps[i].command, strategy, program.steps[i].in.thread, [&](const Event& event) {
+    return any_event(state, program.steps[i].command, handling, program.steps[i].in.thread, [&](const Event& event) {
       const auto at = std::ranges::find_if(candidates, [&](const Compiled* compiled) {
-        return (here || compiled->later) && compiled->may_show(event, strategy, several);
+        return (here || compiled->later) && compiled->may_show(event, handling.strategy, several);
       });
       if (at != candidates.end()) found = (*at)->quirk;
       return found != nullptr;

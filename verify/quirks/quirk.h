@@ -76,14 +76,14 @@ class QuirkSet {
 
   [[nodiscard]] bool empty() const { return compiled_.empty(); }
   // The quirk that `command` may show in `state`, or null; `thread`: as for any_event(). `environment`: the program's.
-  [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, StrategyKind strategy, Id thread,
+  [[nodiscard]] const Quirk* triggered(const State& state, const Command& command, Handling handling, Id thread,
                                        const Environment& environment = {}) const;
   // The quirk that explains how `program` first diverged, or null.
-  [[nodiscard]] const Quirk* explain(const Program& program, StrategyKind strategy, const Divergence& divergence) const;
+  [[nodiscard]] const Quirk* explain(const Program& program, Handling handling, const Divergence& divergence) const;
   // The quirks that a command of `program` may show.
-  [[nodiscard]] std::set<const Quirk*> met_by(const Program& program, StrategyKind strategy) const;
+  [[nodiscard]] std::set<const Quirk*> met_by(const Program& program, Handling handling) const;
   // Whether `program` holds a trigger of a quirk that corrupts its process.
-  [[nodiscard]] bool corrupts(const Program& program, StrategyKind strategy) const;
+  [[nodiscard]] bool corrupts(const Program& program, Handling handling) const;
 
  private:
   enum class Compare : std::uint8_t { kEqual, kUnequal, kLess, kAtMost, kMore, kAtLeast };
