@@ -8,8 +8,6 @@
 namespace agent {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-
 constexpr std::size_t kDecodedObjects = 256;                   // how many are kept
 constexpr std::size_t kDecodedBytes = std::size_t{256} << 20;  // the size of their files
 
@@ -17,8 +15,8 @@ u64 hash_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// Programs at address 0, found by the bytes of their files. Lives as long as the process; beyond the bounds above, all
-// entries are dropped.
+// Programs at address 0, found by size and hash of their files. (A load takes the code of such a program only after it
+// has compared it.) Lives as long as the process; beyond the bounds above, all entries are dropped.
 class DecodedObjects {
  public:
   std::variant<std::shared_ptr<const gfx942::Program>, gfx942::LoadError> get(std::span<const std::byte> bytes) {
@@ -26,9 +24,7 @@ class DecodedObjects {
     const hip::sync::LockGuard lock(mutex_);
     const auto [first, last] = entries_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      if (std::equal(bytes.begin(), bytes.end(), it->second.file.begin(), it->second.file.end())) {
-        return it->second.program;
-      }
+      if (it->second.bytes == bytes.size()) return it->second.program;
     }
     auto loaded = gfx942::Program::load(bytes, 0);
     if (auto* error = std::get_if<gfx942::LoadError>(&loaded)) return *error;
@@ -40,14 +36,14 @@ class DecodedObjects {
       kept_bytes_ = 0;
     }
     kept_bytes_ += bytes.size();
-    entries_.emplace(hash, Entry{Bytes(bytes.begin(), bytes.end()), program});
+    entries_.emplace(hash, Entry{bytes.size(), program});
     return program;
   }
   [[nodiscard]] u64 count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
   struct Entry {
-    Bytes file;
+    std::size_t bytes;
     std::shared_ptr<const gfx942::Program> program;
   };
   hip::sync::Mutex mutex_;
@@ -124,6 +120,10 @@ hsa_status_t Code::load(Executable& executable, u32 agent, std::span<const std::
     return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
   }
   auto& program = std::get<gfx942::Program>(loaded);
+  if (program.extent() > object.extent) {  // another file with the same hash
+    heaps_[agent]->release(object.base, object.extent);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
   for (const gfx942::LoadedSegment& s : program.segments()) {
     std::memcpy(pointer_to(s.address), s.bytes.data(), s.bytes.size());
     Range range;
