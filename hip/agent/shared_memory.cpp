@@ -113,9 +113,9 @@ bool SharedMemory::move_to_file(const Range& allocation, int file) {
   const u64 bytes = pages_of(allocation.size);
   bool moved = false;
   const bool still = map_.while_still([&] {
-    moved = write_pages(file, allocation.base, bytes) &&
-            mmap(pointer_to(allocation.base), bytes, PROT_READ | PROT_WRITE, kShared | MAP_FIXED, file, 0) !=
-                MAP_FAILED;
+    moved =
+        write_pages(file, allocation.base, bytes) &&
+        mmap(pointer_to(allocation.base), bytes, PROT_READ | PROT_WRITE, kShared | MAP_FIXED, file, 0) != MAP_FAILED;
   });
   return still && moved;
 }

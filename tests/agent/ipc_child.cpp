@@ -1,8 +1,8 @@
 // Another process of ipc_test: it attaches memory that the test shares, or shares memory that the test attaches.
 //
 //   agent_ipc_child use HANDLE WORDS   the memory holds 0, 1, 2...; 1,000 is added to each word
-//   agent_ipc_child share WORDS        prints a handle of such memory of the second gfx942, and waits for the end of its
-//                                      input
+//   agent_ipc_child share WORDS        prints a handle of such memory of the second gfx942, then waits for the end of
+//                                      its input
 //
 // Ends with 0, 2 when the memory holds something else, or 3 when a function fails.
 #include <hsa/hsa.h>
@@ -75,7 +75,8 @@ int main(int count, char** arguments) {
   hgagent_defaults(&options);
   options.agents = 2;
   need(words.size() >= 3 && hgagent_configure(&options) == 0 && hsa_init() == HSA_STATUS_SUCCESS);
-  const int status = words[1] == "use" ? use(handle_of(words[2]), std::stoul(words.at(3))) : share(std::stoul(words[2]));
+  const int status =
+      words[1] == "use" ? use(handle_of(words[2]), std::stoul(words.at(3))) : share(std::stoul(words[2]));
   need(hsa_shut_down() == HSA_STATUS_SUCCESS);
   return status;
 }
