@@ -9,6 +9,7 @@ namespace agent {
 namespace {
 
 constexpr std::chrono::milliseconds kQuiesceLimit{20};
+constexpr int kStillAttempts = 100;
 
 std::string hexadecimal(u64 value) {
   char text[24];
@@ -41,6 +42,8 @@ const char* kind_name(Kind kind) {
       return "registered host memory";
     case Kind::kMapped:
       return "mapped virtual memory";
+    case Kind::kAttached:
+      return "memory shared by a process";
     case Kind::kCode:
       return "a code object";
     case Kind::kQueue:
@@ -190,6 +193,19 @@ bool AddressMap::quiesce() {
     }
   }
   return true;
+}
+
+bool AddressMap::while_still(const std::function<void()>& work) {
+  for (int attempt = 0; attempt < kStillAttempts; ++attempt) {
+    // Each visitor's next check waits for this lock, and then begins with nothing that it knew before.
+    const hip::sync::ExclusiveLock lock(mutex_);
+    generation_.fetch_add(1, std::memory_order_seq_cst);
+    // A visitor may wait for the lock in the middle of an instruction: the next attempt finds it further on.
+    if (!quiesce()) continue;
+    work();
+    return true;
+  }
+  return false;
 }
 
 void AddressMap::forget_all() {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ namespace agent {
 inline constexpr std::size_t kHistory = 4096;
 inline constexpr u64 kAccessGranule = 4;
 
-enum class Kind : u8 { kDevice, kFineHost, kCoarseHost, kLocked, kMapped, kCode, kQueue, kSignals };
+enum class Kind : u8 { kDevice, kFineHost, kCoarseHost, kLocked, kMapped, kAttached, kCode, kQueue, kSignals };
 [[nodiscard]] const char* kind_name(Kind kind);
 
 struct Range {
@@ -74,6 +75,9 @@ class AddressMap {
   void remove_visitor(Visitor* visitor);
   // Waits until no visitor can use a range that was freed before the call; false when that takes too long.
   [[nodiscard]] bool quiesce();
+  // Calls `work` while every visitor stands still, so that it may replace the pages of live ranges. False when that
+  // takes too long: `work` is not called then. `work` must not use the map.
+  [[nodiscard]] bool while_still(const std::function<void()>& work);
   void forget_all();
 
  private:

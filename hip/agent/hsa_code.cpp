@@ -1,5 +1,6 @@
 // HSA's functions about code objects, executables and symbols.
 #include <cstring>
+#include <span>
 
 #include "hip/agent/machine.h"
 
@@ -13,8 +14,9 @@ using agent::u64;
 
 namespace {
 
+// The caller keeps the bytes until the reader is destroyed, as HSA asks: they can be hundreds of megabytes.
 struct Reader {
-  std::vector<std::byte> bytes;
+  std::span<const std::byte> bytes;
 };
 
 hsa_status_t variable_info(const Symbol& s, hsa_executable_symbol_info_t attribute, void* value) {

@@ -108,6 +108,7 @@ hsa_status_t engines_of(Machine& machine, hsa_agent_t to, hsa_agent_t from, u32*
 
 hsa_amd_pointer_type_t type_of(Kind kind) {
   if (kind == Kind::kLocked) return HSA_EXT_POINTER_TYPE_LOCKED;
+  if (kind == Kind::kAttached) return HSA_EXT_POINTER_TYPE_IPC;
   return kind == Kind::kMapped ? HSA_EXT_POINTER_TYPE_HSA_VMEM : HSA_EXT_POINTER_TYPE_HSA;
 }
 

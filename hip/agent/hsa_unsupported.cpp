@@ -2,7 +2,7 @@
 // says so once on standard error. A function that would create or use an object returns HSA_STATUS_ERROR_NOT_SUPPORTED.
 // A function that takes such an object as an argument returns the error for an invalid argument.
 //
-// Images and samplers: nothing executes image instructions. IPC, dmabuf and interop: memory of one process only. Shared
+// Images and samplers: nothing executes image instructions. Dmabuf and interop: there is no other driver. Shared
 // virtual memory: reported as absent, because without XNACK host memory must be registered. Direct file access: no such
 // device. Variables that the host defines: the loader takes linked code objects only.
 #include <hsa/hsa_ext_image.h>
@@ -43,10 +43,6 @@ UNSUPPORTED(kNotSupported, hsa_amd_image_create, hsa_agent_t, const hsa_ext_imag
 UNSUPPORTED(kNotSupported, hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*,
             const void**)
 UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_interop_unmap_buffer, void*)
-UNSUPPORTED(kNotSupported, hsa_amd_ipc_memory_create, void*, size_t, hsa_amd_ipc_memory_t*)
-UNSUPPORTED(kNotSupported, hsa_amd_ipc_memory_attach, const hsa_amd_ipc_memory_t*, size_t, uint32_t, const hsa_agent_t*,
-            void**)
-UNSUPPORTED(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_ipc_memory_detach, void*)
 UNSUPPORTED(kNotSupported, hsa_amd_portable_export_dmabuf, const void*, size_t, int*, uint64_t*)
 
 UNSUPPORTED(kNotSupported, hsa_amd_svm_attributes_get, void*, size_t, hsa_amd_svm_attribute_pair_t*, size_t)

@@ -247,6 +247,7 @@ void Machine::start() {
   const bool quarantine = options_.quarantine != 0;
   for (u32 i = 0; i <= options_.agents; ++i) heaps_.push_back(std::make_unique<Heap>(map_, quarantine));
   virtual_memory_ = std::make_unique<VirtualMemory>(map_);
+  shared_memory_ = std::make_unique<SharedMemory>(map_);
   code_ = std::make_unique<Code>(map_, heaps_);
   stepper_.turn(options_.stepped != 0);
   handlers_ = std::make_shared<Handlers>(signals_, schedule_, stepper_);
@@ -281,6 +282,7 @@ void Machine::stop() {
   }
   code_.reset();
   virtual_memory_.reset();
+  shared_memory_.reset();
   map_.forget_all();
   heaps_.clear();
   allocations_.store(0, std::memory_order_relaxed);

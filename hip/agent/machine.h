@@ -21,6 +21,7 @@
 #include "hip/agent/heap.h"
 #include "hip/agent/queue.h"
 #include "hip/agent/schedule.h"
+#include "hip/agent/shared_memory.h"
 #include "hip/agent/signals.h"
 #include "hip/agent/signature.h"
 #include "hip/agent/stepper.h"
@@ -83,6 +84,7 @@ class Machine {
   [[nodiscard]] Code& code() { return *code_; }
   [[nodiscard]] Handlers& handlers() { return *handlers_; }
   [[nodiscard]] VirtualMemory& virtual_memory() { return *virtual_memory_; }
+  [[nodiscard]] SharedMemory& shared_memory() { return *shared_memory_; }
   // Whether the host may access these bytes: those of a live range, or memory outside of the agents' heaps.
   [[nodiscard]] bool host_may_touch(u64 address, u64 bytes);
   [[nodiscard]] Heap& heap(u32 agent) { return *heaps_[agent]; }
@@ -126,6 +128,7 @@ class Machine {
 
   std::vector<std::unique_ptr<Heap>> heaps_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
+  std::unique_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Code> code_;
   std::shared_ptr<Handlers> handlers_;
   hip::sync::Mutex engines_mutex_;

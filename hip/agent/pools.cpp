@@ -39,8 +39,12 @@ Pool pool_of(u32 owner, u32 number) {
   return pool;
 }
 
+u32 owner_of_pool(u32 index) {
+  return index / kPoolsPerAgent;
+}
+
 Pool pool_by_index(u32 index) {
-  return pool_of(index / kPoolsPerAgent, index % kPoolsPerAgent);
+  return pool_of(owner_of_pool(index), index % kPoolsPerAgent);
 }
 
 bool find_pool(const Machine& machine, hsa_amd_memory_pool_t handle, Pool& pool) {
@@ -80,6 +84,7 @@ hsa_status_t release(Machine& machine, u64 address) {
   const bool allocation =
       range.kind == Kind::kDevice || range.kind == Kind::kFineHost || range.kind == Kind::kCoarseHost;
   if (!allocation || !machine.map().erase(address, range.kind)) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  machine.shared_memory().take_back(range);
   machine.count_allocation(range.owner, -1, -static_cast<i64>(range.size));
   machine.heap(range.owner).release(address, range.size);
   return HSA_STATUS_SUCCESS;

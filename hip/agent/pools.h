@@ -31,6 +31,7 @@ struct Pool {
 // False for a handle that is no pool.
 [[nodiscard]] bool find_pool(const Machine& machine, hsa_amd_memory_pool_t handle, Pool& pool);
 [[nodiscard]] Pool pool_by_index(u32 index);
+[[nodiscard]] u32 owner_of_pool(u32 index);
 
 hsa_status_t allocate(Machine& machine, const Pool& pool, u64 size, u64* address);
 hsa_status_t release(Machine& machine, u64 address);

@@ -1,4 +1,6 @@
 // Executables: symbols, variables, relocations, addresses of their own, and decoding once.
+#include <elf.h>
+
 #include <set>
 
 #include "agent/agent_fixture.h"
@@ -93,6 +95,45 @@ TEST_F(CodeTest, TheSameCodeIsDecodedOnceAndLoadedAtAddressesOfItsOwn) {
   EXPECT_HSA(hsa_executable_destroy(first));
   EXPECT_HSA(hsa_executable_destroy(second));
   EXPECT_EQ(hgagent_counters(HGAGENT_EXECUTABLES), 0u);
+}
+
+// The pages of a large code object are shared by its loads until they are written.
+TEST_F(CodeTest, LoadsOfALargeCodeObjectHaveVariablesOfTheirOwn) {
+  std::vector<std::byte> bytes = file_bytes(AGENT_KERNELS);
+  Elf64_Ehdr header{};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  Elf64_Phdr last{};
+  std::byte* place = nullptr;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    std::byte* const at = &bytes[header.e_phoff + i * sizeof(segment)];
+    std::memcpy(&segment, at, sizeof(segment));
+    if (segment.p_type != PT_LOAD || segment.p_vaddr < last.p_vaddr) continue;
+    last = segment;
+    place = at;
+  }
+  ASSERT_NE(place, nullptr);
+  ASSERT_NE(last.p_flags & PF_W, 0u);
+  last.p_memsz += 8 << 20;  // zeros behind the variables
+  std::memcpy(place, &last, sizeof(last));
+  const hsa_executable_t first = loaded(bytes);
+  const hsa_executable_t second = loaded(bytes);
+  const auto table = [&](hsa_executable_t e) {
+    return reinterpret_cast<uint32_t*>(info<uint64_t>(symbol(e, "table"), HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS));
+  };
+  const auto pointer = [&](hsa_executable_t e) {
+    return *reinterpret_cast<uint32_t**>(
+        info<uint64_t>(symbol(e, "pointer_to_table"), HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS));
+  };
+  for (const hsa_executable_t e : {first, second}) {
+    EXPECT_EQ(pointer(e), table(e) + 1) << "relocations are those of the load";
+    EXPECT_EQ(*pointer(e), 20u);
+  }
+  table(first)[1] = 99;
+  EXPECT_EQ(table(second)[1], 20u);
+  const hsa_executable_t third = loaded(bytes);
+  EXPECT_EQ(table(third)[1], 20u);
+  for (const hsa_executable_t e : {first, second, third}) EXPECT_HSA(hsa_executable_destroy(e));
 }
 
 TEST_F(CodeTest, WhatIsNoCodeObjectIsRefused) {

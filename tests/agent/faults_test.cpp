@@ -201,12 +201,15 @@ TEST_F(FaultsTest, TheNthCodeObjectFailsToLoad) {
 }
 
 TEST_F(FaultsTest, UnsupportedFunctionsFailAndSayTheirNameOnce) {
-  hsa_amd_ipc_memory_t handle{};
+  int file = -1;
+  uint64_t offset = 0;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(hsa_amd_ipc_memory_create(&handle, 64, &handle), static_cast<hsa_status_t>(HSA_STATUS_ERROR_NOT_SUPPORTED));
-  EXPECT_EQ(hsa_amd_ipc_memory_create(&handle, 64, &handle), static_cast<hsa_status_t>(HSA_STATUS_ERROR_NOT_SUPPORTED));
+  EXPECT_EQ(hsa_amd_portable_export_dmabuf(&file, 64, &file, &offset),
+            static_cast<hsa_status_t>(HSA_STATUS_ERROR_NOT_SUPPORTED));
+  EXPECT_EQ(hsa_amd_portable_export_dmabuf(&file, 64, &file, &offset),
+            static_cast<hsa_status_t>(HSA_STATUS_ERROR_NOT_SUPPORTED));
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said, "hgagent: hsa_amd_ipc_memory_create is not supported by this agent\n");
+  EXPECT_EQ(said, "hgagent: hsa_amd_portable_export_dmabuf is not supported by this agent\n");
 }
 
 }  // namespace

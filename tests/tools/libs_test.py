@@ -36,7 +36,8 @@ class Libs(unittest.TestCase):
         self.folder = Path(folder.name)
         self.capsule = self.folder / "capsule"
         self.build = self.folder / "build"
-        self.write(self.build / "lib/agent/libhsa-runtime64.so.1", "")
+        for library in ("agent/libhsa-runtime64.so.1", "agent/librocm_smi64.so.7", "libhgschedule.so"):
+            self.write(self.build / "lib" / library, "")
         self.write(self.capsule / "VERSION", "librccl1 7.2.4-1\n")
         # Stands for the capsule's loader: the program comes after --agent DIR.
         self.write(self.capsule / "bin/run", '#!/bin/sh\n[ "$1" = --agent ] || exit 99\nshift 2\nexec "$@"\n')
@@ -105,6 +106,23 @@ class Libs(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("_dies | ? | 0 | 0 | ? | ... | its list of tests ended with status 127: no library here |", page)
         self.assertIn("_hangs | ? | 0 | 0 | ? | ... | its list of tests did not end in time:  |", page)
+
+    def test_a_program_gets_as_many_agents_as_its_suite_needs_or_as_are_asked_for(self):
+        self.program("test_hipcub_device_scan", report(One=None), f"echo $HGCHECK_SCHEDULE >{self.folder}/agents")
+        for options, agents in (((), ""), (("--agents", "4"), "0:0:4")):
+            self.assertEqual(self.run_libs("--suite", "hipcub", *options)[0], 0)
+            self.assertEqual((self.folder / "agents").read_text().strip(), agents)
+        self.write(self.capsule / "usr/libexec/rocm/librccl1-tests/rccl-UnitTests",
+                   f"#!/bin/sh\necho $HGCHECK_SCHEDULE $LD_PRELOAD >{self.folder}/agents\n")
+        self.run_libs("--suite", "rccl")
+        self.assertEqual((self.folder / "agents").read_text().strip(), f"0:0:2 {self.build}/lib/libhgschedule.so")
+
+    def test_a_build_without_its_libraries_has_a_remedy(self):
+        self.program("test_hipcub_device_scan", report(One=None))
+        (self.build / "lib/agent/librocm_smi64.so.7").unlink()
+        status, _, said = self.run_libs("--suite", "hipcub")
+        self.assertEqual(status, 1)
+        self.assertIn("has no agent/librocm_smi64.so.7\n  remedy: ./dev build", said)
 
     def test_a_test_that_did_not_run_is_skipped(self):
         self.program("test_hipcub_device_scan", report(One=None, Two="SKIPPED", DISABLED_Three="SUPPRESSED"))
