@@ -1,7 +1,7 @@
 // `hgcheck race --library`: ranks that share a library of a client (verify/execute/library_ranks.h).
 //
-// The library runs in this process. If it crashes, a handler of the signal says which schedule ran, and the process ends
-// with the status of a finding. If it hangs, the process ends without waiting for its threads.
+// The library runs in this process. If it crashes, a handler of the signal says which schedule ran, and the process
+// ends with the status of a finding. If it hangs, the process ends without waiting for its threads.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -67,9 +67,9 @@ void print_result(const LibraryRaceCommand& command, const LibraryRaceResult& re
 }
 
 ordered_json json_of(const LibraryRaceCommand& command, const LibraryRaceResult& result, double seconds) {
-  ordered_json json = {{"library", command.library},  {"ranks", command.ranks},     {"bound", command.bound},
-                       {"schedules", result.schedules}, {"calls", result.calls},      {"complete", result.complete},
-                       {"waited", result.waited},       {"seconds", seconds},         {"steps", result.steps}};
+  ordered_json json = {{"library", command.library},    {"ranks", command.ranks}, {"bound", command.bound},
+                       {"schedules", result.schedules}, {"calls", result.calls},  {"complete", result.complete},
+                       {"waited", result.waited},       {"seconds", seconds},     {"steps", result.steps}};
   json["findings"] = ordered_json::array();
   if (result.failure) {
     json["findings"].push_back({{"property", result.failure->property},
@@ -91,13 +91,12 @@ int run(const LibraryRaceCommand& command) {
   const hip::Result<verify::LoadedLibrary> loaded = verify::load_library(command.library);
   if (!loaded) return refuse(loaded.error().message);
   if (!loaded.value().commands)
-    return refuse(fmt::format("{} has version 1 of hip/patcher_abi.h, and threads are only for version 2",
-                              command.library));
+    return refuse(
+        fmt::format("{} has version 1 of hip/patcher_abi.h, and threads are only for version 2", command.library));
   catch_library_crashes();
   const auto start = std::chrono::steady_clock::now();
   const LibraryRaceResult result = verify::race_library(
-      *loaded.value().commands,
-      {command.ranks, command.bound, command.schedules, command.seconds, prepare_crash_text});
+      *loaded.value().commands, {command.ranks, command.bound, command.schedules, command.seconds, prepare_crash_text});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (!result.unsupported.empty())
     return refuse(fmt::format("{} cannot be judged: {}", command.library, result.unsupported));

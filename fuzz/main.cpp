@@ -294,7 +294,8 @@ int main(int argc, char** argv) {
   commands.add_usage();
   fuzz::RaceOptions race;
   fuzz::add_race(commands.app, race);  // with --library; else hgcheck-race parses them
-  const bool library = std::any_of(argv, argv + argc, [](std::string_view one) { return one.starts_with("--library"); });
+  const bool library =
+      std::any_of(argv, argv + argc, [](std::string_view one) { return one.starts_with("--library"); });
   if (argc > 1 && std::string_view(argv[1]) == "race" && !library)
     return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
@@ -317,7 +318,7 @@ int main(int argc, char** argv) {
     std::cout << kFiveThings;
     return argc > 1 ? fuzz::kUsage : fuzz::kAgreed;
   }
-  if (!race.library.empty()) {
+  if (commands.app.got_subcommand("race")) {
     return fuzz::run(fuzz::LibraryRaceCommand{race.library, race.json, race.ranks, race.bound, race.schedules,
                                               race.seconds, race.quiet});
   }

@@ -20,8 +20,8 @@ inline CLI::App* add_race(CLI::App& app, RaceOptions& race) {
   CLI::Option* const scenario = hunt->add_option("--scenario", race.scenario, "Only this one ('--list' lists them)");
   CLI::Option* const explore =
       hunt->add_option("--explore", race.explore, "exhaustive: every schedule within a bound; pct: random priorities")
-      ->check(CLI::IsMember({"exhaustive", "pct"}))
-      ->capture_default_str();
+          ->check(CLI::IsMember({"exhaustive", "pct"}))
+          ->capture_default_str();
   hunt->add_option("--bound", race.bound, "Preemptions of a schedule (exhaustive)")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
@@ -36,10 +36,9 @@ inline CLI::App* add_race(CLI::App& app, RaceOptions& race) {
   hunt->add_option("--json", race.json, "File for the result as JSON ('-': standard output)");
   CLI::Option* const report = hunt->add_option("--report", race.report, "Folder for the findings' programs");
   hunt->add_flag("--quiet", race.quiet, "Findings and the verdict only");
-  CLI::Option* const list =
-      hunt->add_flag("--list", race.list, "List the scenarios, their plans and their faults");
-  CLI::Option* const library =
-      hunt->add_option("--library", race.library, "Ranks that share this library of a client (hip/patcher_abi.h, version 2)");
+  CLI::Option* const list = hunt->add_flag("--list", race.list, "List the scenarios, their plans and their faults");
+  CLI::Option* const library = hunt->add_option("--library", race.library,
+                                                "Ranks that share this library of a client (patcher_abi.h, version 2)");
   for (CLI::Option* const other : {scenario, explore, fault, report, list}) library->excludes(other);
   hunt->add_option("--ranks", race.ranks, "That share the library")
       ->check(CLI::Range(2U, 4U))

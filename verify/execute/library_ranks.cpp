@@ -191,7 +191,7 @@ class RanksRound {
     model_.use_thread(static_cast<std::uint32_t>(rank));
     return work();
   }
-  // Of several failures the first one counts.
+  // Only the first failure counts.
   void fail(const char* property, std::string message) {
     const hip::sync::LockGuard lock(notes_mutex_);
     if (!failure_) failure_ = {property, std::move(message)};
@@ -205,8 +205,10 @@ class RanksRound {
     using enum model::ArgumentKind;
     model::Kernel kernel;
     kernel.name = "collective";
-    kernel.signature = {sizeof(CollectiveArguments), {{0, 8, kPointer}, {8, 8, kPointer}, {16, 4, kValue}, {20, 4, kValue}}};
-    kernel.semantics = [this](std::span<const std::byte> bytes, const model::LaunchShape&, model::MemoryAccess& memory) {
+    kernel.signature = {sizeof(CollectiveArguments),
+                        {{0, 8, kPointer}, {8, 8, kPointer}, {16, 4, kValue}, {20, 4, kValue}}};
+    kernel.semantics = [this](std::span<const std::byte> bytes, const model::LaunchShape&,
+                              model::MemoryAccess& memory) {
       CollectiveArguments arguments;
       std::memcpy(&arguments, bytes.data(), sizeof arguments);
       arrivals_.push_back(arguments);
@@ -257,7 +259,8 @@ class RanksRound {
   bool create(std::size_t rank) {
     turns_.point(rank, "hgcommands_create");
     const hipError_t status = library_.create(&finder_.base, static_cast<int>(rank), &ranks_[rank].object);
-    if (status == hipErrorNotSupported) return set_unsupported("it needs a function of HIP that the model lacks"), false;
+    if (status == hipErrorNotSupported)
+      return set_unsupported("it needs a function of HIP that the model lacks"), false;
     if (status == hipSuccess && ranks_[rank].object != nullptr) return true;
     answered(rank, "hgcommands_create", status);
     return false;
@@ -284,8 +287,7 @@ class RanksRound {
     if (!hand_over(rank, shown, step == kStepWithOthers, did)) return false;
     note(rank, step, did);
     shown.overwrite();
-    const hipError_t done =
-        alone(rank, [&] { return model::abi::InProcess::api().hipStreamSynchronize(self.stream); });
+    const hipError_t done = alone(rank, [&] { return model::abi::InProcess::api().hipStreamSynchronize(self.stream); });
     if (done != hipSuccess) fail("P3", fmt::format("rank {}: the work of step {} failed", rank, step));
     turns_.meet(rank);
     return !over();
@@ -324,7 +326,8 @@ class RanksRound {
     const RankPlace& place = self.places[step % kRankPlaces];
     const std::uint32_t sent = sent_at(static_cast<std::uint32_t>(rank), step);
     self.expected[place.send] = all_words(sent);
-    self.expected[place.receive] = self.expected[place.out] = all_words(received(sent, static_cast<std::uint32_t>(rank)));
+    self.expected[place.receive] = self.expected[place.out] =
+        all_words(received(sent, static_cast<std::uint32_t>(rank)));
     if (step == kStepWithOthers) self.expected[place.mark] = all_words(step);
     const CollectiveArguments own{place.send, place.receive, static_cast<std::uint32_t>(rank), step};
     alone(rank, [&] {
@@ -337,9 +340,10 @@ class RanksRound {
     const auto known = std::ranges::count_if(
         arrivals_, [&](const CollectiveArguments& one) { return one.rank == own.rank && one.step == own.step; });
     if (came == 1 && known == 1) return;
-    fail("C6", came == known ? fmt::format("rank {} came to the collective of step {} {} times", own.rank, own.step, came)
-                             : fmt::format("rank {} came to the collective of step {} with other buffers than its own",
-                                           own.rank, own.step));
+    fail("C6", came == known
+                   ? fmt::format("rank {} came to the collective of step {} {} times", own.rank, own.step, came)
+                   : fmt::format("rank {} came to the collective of step {} with other buffers than its own", own.rank,
+                                 own.step));
   }
   void look_at_bytes(const Rank& self, const CollectiveArguments& own) {
     for (const auto& [address, words] : self.expected) {

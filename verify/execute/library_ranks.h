@@ -40,9 +40,9 @@ using Preemptions = std::vector<std::uint64_t>;
 
 struct LibraryRaceOptions {
   std::size_t ranks = 2;
-  std::size_t bound = 2;         // preemptions of a schedule
-  std::uint64_t schedules = 0;   // at most; 0: no limit
-  double seconds = 0;            // at most; 0: no limit
+  std::size_t bound = 2;                             // preemptions of a schedule
+  std::uint64_t schedules = 0;                       // at most; 0: no limit
+  double seconds = 0;                                // at most; 0: no limit
   std::function<void(const Preemptions&)> before{};  // called before each schedule
 };
 
@@ -54,10 +54,10 @@ struct LibraryRaceFailure {
 
 struct LibraryRaceResult {
   std::uint64_t schedules = 0;
-  std::uint64_t calls = 0;   // the most calls of a schedule
-  std::uint64_t waited = 0;  // schedules in which a rank waited for a lock of the library
-  bool complete = false;     // every schedule within the bound
-  bool hangs = false;        // threads still run: the process has to end without waiting for them
+  std::uint64_t calls = 0;                     // the most calls of a schedule
+  std::uint64_t waited = 0;                    // schedules in which a rank waited for a lock of the library
+  bool complete = false;                       // every schedule within the bound
+  bool hangs = false;                          // threads still run: the process has to end without waiting for them
   std::map<std::string, std::uint64_t> steps;  // how often the library said which way it went
   std::string unsupported;                     // why the library cannot be judged; empty: it can
   std::optional<LibraryRaceFailure> failure;   // of the first schedule that has one: no other needs fewer preemptions

@@ -5,8 +5,8 @@
 // them the running rank is preempted. So a schedule can be repeated, and all schedules of few preemptions listed.
 //
 // A rank that has the turn may wait for a lock that a preempted rank holds. RankTurns cannot see the lock: if nothing
-// happens for kLockPatience, another rank takes the turn. Such schedules are counted (`taken()`), because their order is
-// no longer exact. If nothing happens for kHangPatience, the ranks hang. Their threads cannot be ended then.
+// happens for kLockPatience, another rank takes the turn. Such schedules are counted (`taken()`), because their order
+// is no longer exact. If nothing happens for kHangPatience, the ranks hang. Their threads cannot be ended then.
 #pragma once
 
 #include <chrono>

@@ -5,7 +5,8 @@
 // addresses, and is over when the rank has synchronised its stream, or has learnt it of the event behind the launch. A
 // range's first mapping is not looked at: whose it is, is told when the rank records.
 //
-// A rank's mapping may fail. Then no rank launches in that step, and later steps are right: ranks that are ready launch.
+// A rank's mapping may fail. Then no rank launches in that step, and later steps are right: ranks that are ready
+// launch.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -138,7 +139,7 @@ class PeerMappings {
     std::array<std::array<bool, kPeerSets>, kPeers> in_flight{};
     std::array<std::array<hipEvent_t, kPeerSets>, kPeers> events{};  // behind the last launch of each
     std::array<hipStream_t, kPeers> streams{};
-    std::array<std::size_t, kPeers> last{};  // the set of the last launch
+    std::array<std::size_t, kPeers> last{};                 // the set of the last launch
     std::array<std::vector<std::uintptr_t>, kPeers> steps;  // that were launched
     std::array<bool, kPeers> fails{};                       // the next mapping
     std::uint64_t failures = 0;                             // mappings that failed
@@ -297,9 +298,7 @@ Scenario remapped_ranks_scenario() {
                  {{}, {{step, step, synchronize, step}, {step, step, step, synchronize}}, {}}},
                 {"the first mapping fails", {{}, {{fail, step, step}, {step, step}}, {}}},
                 {"a later mapping fails",
-                 {{},
-                  {{step, step, synchronize, fail, step, step}, {step, step, synchronize, step, step}},
-                  {}}}},
+                 {{}, {{step, step, synchronize, fail, step, step}, {step, step, synchronize, step, step}}, {}}}},
       .make = [](Referee& referee, std::string_view fault) -> std::unique_ptr<World> {
         return std::make_unique<RemappedRanksWorld>(referee, fault != "M12");
       },
