@@ -340,10 +340,11 @@ class RanksRound {
     const auto known = std::ranges::count_if(
         arrivals_, [&](const CollectiveArguments& one) { return one.rank == own.rank && one.step == own.step; });
     if (came == 1 && known == 1) return;
-    fail("C6", came == known
-                   ? fmt::format("rank {} came to the collective of step {} {} times", own.rank, own.step, came)
-                   : fmt::format("rank {} came to the collective of step {} with other buffers than its own", own.rank,
-                                 own.step));
+    const std::string where = fmt::format("the collective of step {}", own.step);
+    if (known == 0) fail("C6", fmt::format("rank {} does not come to {}", own.rank, where));
+    if (known == 1)
+      fail("C6", fmt::format("rank {} comes to {} with buffers of another rank or step", own.rank, where));
+    if (known > 1) fail("C6", fmt::format("rank {} comes to {} {} times", own.rank, where, known));
   }
   void look_at_bytes(const Rank& self, const CollectiveArguments& own) {
     for (const auto& [address, words] : self.expected) {

@@ -1,15 +1,32 @@
 #include "verify/execute/rank_turns.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 namespace verify {
+namespace {
+
+// Whether a thread of this process sleeps, as it does when it waits for a lock.
+bool thread_sleeps(int thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");  // "NUMBER (NAME) STATE ..."
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_ends = text.rfind(") ");
+  return name_ends != std::string::npos && text.substr(name_ends + 2, 1) == "S";
+}
+
+}  // namespace
 
 RankTurns::RankTurns(std::size_t ranks, std::vector<std::uint64_t> preempted)
-    : preempted_(std::move(preempted)), states_(ranks, State::kReady) {}
+    : preempted_(std::move(preempted)), states_(ranks, State::kReady), threads_(ranks) {}
 
 void RankTurns::begin(std::size_t rank) {
   hip::sync::UniqueLock lock(mutex_);
+  threads_[rank] = gettid();
+  ++progress_;
   wait_for_turn(lock, rank);
 }
 
@@ -86,15 +103,32 @@ std::string RankTurns::picture() const {
 
 void RankTurns::wait_for_turn(hip::sync::UniqueLock& lock, std::size_t rank) {
   std::uint64_t seen = progress_;
+  auto since = std::chrono::steady_clock::now();
+  unsigned slept = 0;  // how often the thread that has the turn was seen asleep, since something happened
   while (running_ != rank || states_[rank] == State::kMeets) {
-    const bool told = changed_.wait_for(lock, kLockPatience) == std::cv_status::no_timeout;
-    if (!told && progress_ == seen && states_[rank] == State::kReady && running_ != rank) {
-      running_ = rank;
-      ++taken_;
-      ++progress_;
+    changed_.wait_for(lock, kLockPatience);
+    const bool sleeps = running_rank_sleeps(lock);
+    const auto now = std::chrono::steady_clock::now();
+    if (std::exchange(seen, progress_) != progress_) {
+      since = now;
+      slept = 0;
     }
-    seen = progress_;
+    if (running_ == rank || states_[rank] == State::kMeets) continue;
+    slept = sleeps ? slept + 1 : 0;
+    if (slept < kSeenAsleep && now - since < kSpinPatience) continue;
+    running_ = rank;
+    ++taken_;
+    ++progress_;
   }
+}
+
+// Looks without the lock, which the thread itself may wait for.
+bool RankTurns::running_rank_sleeps(hip::sync::UniqueLock& lock) const {
+  const int thread = threads_[running_];
+  lock.unlock();
+  const bool sleeps = thread != 0 && thread_sleeps(thread);
+  lock.lock();
+  return sleeps;
 }
 
 // False: no other rank can run.

@@ -4,9 +4,10 @@
 // next rank in a ring that can run has the turn. A schedule is a list of points, counted over all ranks: at each of
 // them the running rank is preempted. So a schedule can be repeated, and all schedules of few preemptions listed.
 //
-// A rank that has the turn may wait for a lock that a preempted rank holds. RankTurns cannot see the lock: if nothing
-// happens for kLockPatience, another rank takes the turn. Such schedules are counted (`taken()`), because their order
-// is no longer exact. If nothing happens for kHangPatience, the ranks hang. Their threads cannot be ended then.
+// A rank that has the turn may wait for a lock that a preempted rank holds. RankTurns cannot see the lock. If nothing
+// happens and the rank's thread was seen asleep twice, kLockPatience apart, another rank takes the turn. So it does
+// after kSpinPatience if the thread does not sleep: it may spin. Such schedules are counted (`taken()`), because their
+// order is no longer exact. If nothing happens for kHangPatience, the ranks hang. Their threads cannot be ended then.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,9 @@ namespace verify {
 
 class RankTurns {
  public:
-  static constexpr std::chrono::milliseconds kLockPatience{50};
+  static constexpr std::chrono::milliseconds kLockPatience{10};
+  static constexpr unsigned kSeenAsleep = 2;
+  static constexpr std::chrono::milliseconds kSpinPatience{1000};
   static constexpr std::chrono::seconds kHangPatience{10};
 
   // `preempted`: the points of the schedule, ascending.
@@ -51,6 +54,7 @@ class RankTurns {
   };
 
   void wait_for_turn(hip::sync::UniqueLock& lock, std::size_t rank);
+  [[nodiscard]] bool running_rank_sleeps(hip::sync::UniqueLock& lock) const;
   bool hand_over(std::size_t from);
   void meet_if_all_are_there();
   [[nodiscard]] bool all_ended() const;
@@ -60,6 +64,7 @@ class RankTurns {
   hip::sync::ConditionVariable changed_;
   // guarded by mutex_
   std::vector<State> states_;
+  std::vector<int> threads_;  // the system's numbers of the ranks' threads; 0: not begun
   std::size_t running_ = 0;
   std::uint64_t progress_ = 0, taken_ = 0;  // progress: grows whenever something happens
   std::vector<Passed> passed_;
