@@ -106,7 +106,7 @@ void RankTurns::wait_for_turn(hip::sync::UniqueLock& lock, std::size_t rank) {
   auto since = std::chrono::steady_clock::now();
   unsigned slept = 0;  // how often the thread that has the turn was seen asleep, since something happened
   while (running_ != rank || states_[rank] == State::kMeets) {
-    changed_.wait_for(lock, kLockPatience);
+    if (changed_.wait_for(lock, kLockPatience) == std::cv_status::no_timeout) continue;
     const bool sleeps = running_rank_sleeps(lock);
     const auto now = std::chrono::steady_clock::now();
     if (std::exchange(seen, progress_) != progress_) {
