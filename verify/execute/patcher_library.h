@@ -24,7 +24,7 @@ struct CommandLibrary;
 struct LoadedLibrary {
   PatcherFactory patchers;                              // of version 1, for the strategy `patch`
   std::function<std::unique_ptr<Strategy>()> strategy;  // of version 2
-  std::shared_ptr<const CommandLibrary> commands;       // of version 2: its functions
+  std::shared_ptr<const CommandLibrary> commands{};     // of version 2: its functions
 };
 // An error names the path, the library's flaw and the remedy.
 [[nodiscard]] hip::Result<LoadedLibrary> load_library(const std::string& path);
