@@ -208,9 +208,12 @@ class RemappedRank final : public hip::RemappedWork {
     const hip::PhysicalMemory memory{reinterpret_cast<hipMemGenericAllocationHandle_t>(++steps_), kPeerPage, steps_};
     const std::uint64_t failures = mappings_.failures();
     const bool ready = mappings_.are_ready(launches_ % kPeerSets);
-    const bool launched = buffers_.step({&memory, 1}, stream_.ref(), *this).ok();
-    if (ready && !launched && mappings_.failures() == failures) mappings_.stands_still(rank_);
-    return launched ? 1 : 0;
+    const auto done = buffers_.step({&memory, 1}, stream_.ref(), *this);
+    if (done) return 1;
+    // The explorer lets a wait for the peer end early. The agreement is broken then, which is another error.
+    const bool told_to_wait = done.error().code == hipErrorNotReady;
+    if (ready && told_to_wait && mappings_.failures() == failures) mappings_.stands_still(rank_);
+    return 0;
   }
   void fail_next_mapping() { mappings_.fail_next(rank_); }
   std::int64_t synchronize() {
