@@ -19,6 +19,7 @@
 
 #include "hip/rank_agreement.h"
 #include "hip/remapped_buffers.h"
+#include "verify/race/scenarios/collective.h"
 #include "verify/race/scenarios/scenarios.h"
 
 namespace verify::race {
@@ -31,7 +32,6 @@ using hip::sync::Mutex;
 enum RemapVerb : std::uint8_t { kRemapStep, kSynchronizeRank, kFailMapping };
 constexpr std::size_t kPeers = 2, kPeerSets = hip::RemappedBuffers::kSets, kPeerPage = 4096;
 constexpr std::size_t kPeerRanges = kPeers * kPeerSets;
-constexpr std::chrono::minutes kPeersPatience{10};  // on real threads: long, so that a slow rank counts as present
 
 // The rank that the calling thread is.
 std::size_t& rank_of_this_thread() {
@@ -210,9 +210,7 @@ class RemappedRank final : public hip::RemappedWork {
     const bool ready = mappings_.are_ready(launches_ % kPeerSets);
     const auto done = buffers_.step({&memory, 1}, stream_.ref(), *this);
     if (done) return 1;
-    // The explorer lets a wait for the peer end early. The agreement is broken then, which is another error.
-    const bool told_to_wait = done.error().code == hipErrorNotReady;
-    if (ready && told_to_wait && mappings_.failures() == failures) mappings_.stands_still(rank_);
+    if (ready && mappings_.failures() == failures) mappings_.stands_still(rank_);
     return 0;
   }
   void fail_next_mapping() { mappings_.fail_next(rank_); }
@@ -247,12 +245,21 @@ class RemappedRank final : public hip::RemappedWork {
   hip::RemappedBuffers buffers_;
 };
 
+// An agreement without patience. In an exploration a wait with a limit may end early at each round, which would use up
+// the preemptions of a schedule in the first step. hip::ThreadRanks is explored by rank_agreement.cpp.
+class PeersAgreement final : public hip::RankAgreement {
+ public:
+  hip::Result<bool> all(bool mine) override { return rounds_.all(mine); }
+
+ private:
+  Collective rounds_{kPeers};
+};
+
 // M12: no agreement. The author believed: a rank's own launch is over only when the collective is, so its own wait is
 // enough, and the collective itself waits for peers that still map.
 class RemappedRanksWorld final : public World {
  public:
-  RemappedRanksWorld(Referee& referee, bool agree)
-      : hip_(referee), mappings_(referee), ranks_({.ranks = static_cast<int>(kPeers), .patience = kPeersPatience}) {
+  RemappedRanksWorld(Referee& referee, bool agree) : hip_(referee), mappings_(referee) {
     for (std::size_t rank = 0; rank < kPeers; ++rank)
       all_.at(rank) = std::make_unique<RemappedRank>(api_, mappings_, rank, agree ? &ranks_ : nullptr);
   }
@@ -273,7 +280,7 @@ class RemappedRanksWorld final : public World {
   FakeHip hip_;
   const hip::Api api_ = PeerMappings::table();
   PeerMappings mappings_;
-  hip::ThreadRanks ranks_;
+  PeersAgreement ranks_;
   std::array<std::unique_ptr<RemappedRank>, kPeers> all_;
 };
 
