@@ -61,6 +61,14 @@ struct FleetCommand {
   std::vector<std::string> passed_on;  // options of the tasks, as they were given
   bool dry_run = false;
 };
+// Ranks that share a client's library (verify/execute/library_ranks.h).
+struct LibraryRaceCommand {
+  std::string library, json;
+  std::uint32_t ranks = 2, bound = 2;
+  std::uint64_t schedules = 0;
+  double seconds = 0;
+  bool quiet = false;
+};
 struct ReplayCommand {
   std::vector<std::string> files;
   SetupOptions setup;
@@ -83,6 +91,7 @@ struct ExportCommand {
 
 [[nodiscard]] int run(CampaignCommand command);
 [[nodiscard]] int run(const ReplayCommand& command);
+[[nodiscard]] int run(const LibraryRaceCommand& command);
 [[nodiscard]] int run(const ShrinkCommand& command);
 [[nodiscard]] int run(ExportCommand command);
 [[nodiscard]] int run(const ReportCommand& command);

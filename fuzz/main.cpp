@@ -299,8 +299,11 @@ int main(int argc, char** argv) {
   commands.add_fleet();
   commands.add_usage();
   fuzz::RaceOptions race;
-  fuzz::add_race(commands.app, race);  // for the manual page and the completions: hgcheck-race parses them
-  if (argc > 1 && std::string_view(argv[1]) == "race") return fuzz::run_race_program({argv + 1, argv + argc});
+  fuzz::add_race(commands.app, race);  // with --library; else hgcheck-race parses them
+  const bool library =
+      std::any_of(argv, argv + argc, [](std::string_view one) { return one.starts_with("--library"); });
+  if (argc > 1 && std::string_view(argv[1]) == "race" && !library)
+    return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });
     const bool found = std::ranges::any_of(known, [&](CLI::App* app) { return app->get_name() == argv[1]; });
@@ -320,6 +323,10 @@ int main(int argc, char** argv) {
   if (commands.app.get_subcommands().empty()) {
     std::cout << kFiveThings;
     return argc > 1 ? fuzz::kUsage : fuzz::kAgreed;
+  }
+  if (commands.app.got_subcommand("race")) {
+    return fuzz::run(fuzz::LibraryRaceCommand{race.library, race.json, race.ranks, race.bound, race.schedules,
+                                              race.seconds, race.quiet});
   }
   return commands.run();
 }

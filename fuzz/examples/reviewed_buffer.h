@@ -242,7 +242,7 @@ class Buffer {
     if (same(node.kept, next)) return hipSuccess;
     ++setters;
     const hipError_t status =
-        exec != nullptr ? hip_.set(exec, node.handle, next) : hip_.set_definition(node.handle, next);
+        exec != nullptr ? hip_.set(exec, node.handle, Decisions::passed(next)) : hip_.set_definition(node.handle, next);
     if (status != hipSuccess)
       usable_ = Decisions::usable_without(node, std::move(next));
     else

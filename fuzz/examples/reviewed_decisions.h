@@ -74,6 +74,8 @@ struct Mended {
   static void carry(const Parameters&, Parameters&) {}
   // The executable graph whose nodes are set; null: their definition.
   static hipGraphExec_t target(hipGraphExec_t exec) { return exec; }
+  // The parameters that are passed to a setter of the executable graph.
+  static const Parameters& passed(const Parameters& next) { return next; }
   static hipError_t answered(hipError_t status) { return status; }
   // A node could not be set. Whether the graph may be used at the next step.
   static bool usable_without(Node&, Parameters) { return false; }

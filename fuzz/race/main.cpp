@@ -30,6 +30,10 @@ int main(int argc, char** argv) {
     std::cerr << "hgcheck: " << error.what() << " ('--help' after a command explains it)\n";
     return 2;
   }
+  if (!options.library.empty()) {
+    std::cerr << "hgcheck: 'hgcheck race --library' is for hgcheck itself\n";
+    return 2;
+  }
   const bool pct = options.explore == "pct";
   if (pct && hunt->count("--bound") != 0) {
     std::cerr << "hgcheck: --bound is for exhaustive exploration; pct takes --depth\n";

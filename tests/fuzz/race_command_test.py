@@ -80,6 +80,21 @@ class RaceCommand(unittest.TestCase):
             runs.append((result["findings"][0]["text"], result["findings"][0]["schedules"]))
         self.assertEqual(runs[0], runs[1])
 
+    def test_a_library_that_ranks_share_is_judged_in_every_schedule_and_a_finding_says_what_ran(self):
+        examples = pathlib.Path(HGCHECK).resolve().parent.parent / "lib/examples"
+        right = hgcheck("race", "--library", examples / "mended_commands.so", "--bound", 1)
+        self.assertEqual(right.returncode, 0, right.stdout + right.stderr)
+        self.assertIn("every schedule of 1 preemptions", right.stdout)
+        wrong = hgcheck("race", "--library", examples / "sharing_commands.so", "--json", self.folder / "ranks.json")
+        self.assertEqual(wrong.returncode, 1, wrong.stderr)
+        self.assertIn("hipGraphExecKernelNodeSetParams (preempted)", wrong.stdout)
+        finding = json.loads((self.folder / "ranks.json").read_text())["findings"][0]
+        self.assertEqual((finding["property"], len(finding["preempted"])), ("C6", 1))
+        for library, words in [("relocating_patcher.so", "has version 1"), ("nothing.so", "cannot be loaded")]:
+            refused = hgcheck("race", "--library", examples / library)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(words, refused.stderr)
+
     def test_what_is_wrong_is_said_with_what_there_is(self):
         for arguments, words in [
             (["--scenario", "nothing"], "there are: stream-cache"),
@@ -88,6 +103,8 @@ class RaceCommand(unittest.TestCase):
             (["--explore", "pct", "--bound", "3"], "pct takes --depth"),
             (["--schedules", "5", "--seconds", "5"], "excludes"),
             (["--report", "/dev/null/no"], "--report"),
+            (["--library", "mine.so", "--fault", "F26"], "excludes"),
+            (["--ranks", "3"], "--library"),
         ]:
             wrong = hgcheck("race", *arguments)
             self.assertEqual(wrong.returncode, 2, arguments)

@@ -7,8 +7,10 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "hip/remapped_model.h"
+#include "hip/traced_command.h"
 
 namespace {
 
@@ -132,6 +134,123 @@ TEST_F(RemappedCommandsTest, OneAgreementServesTheMappingsAndTheCommands) {
   commands->set(adding(1));
   for (int n = 0; n < 4; ++n) ASSERT_TRUE(step(0, 1));
   EXPECT_EQ(ranks.rounds, 8) << "there is no collective, so the commands come to no round of their own";
+}
+
+// A collective among the commands: the mappings' two rounds come first in each step, then the round about the
+// collective's trace, and then the round before the launch. The peer's answers are a script; it says yes where the
+// script has no answer.
+class RemappedCollectiveTest : public RemappedCommandsTest {
+ protected:
+  enum Round : std::size_t { kWaited, kMapped, kTrace, kReady, kRounds };
+  static constexpr std::uint32_t kFilled = 0x07070707;
+
+  struct Peer final : hip::RankAgreement {
+    hip::Result<bool> all(bool mine) override {
+      said.push_back(mine);
+      const bool theirs = said.size() != refuses;
+      return mine && theirs;
+    }
+    std::size_t refuses = 0;  // the number of the round, from 1; 0: none
+    std::vector<bool> said;   // by this rank
+  };
+
+  RemappedCollectiveTest() {
+    commands.emplace(table, std::vector<hip::RemappedBuffer>{{8}, {8}},
+                     hip::RemappedBuffersOptions{.errors = into(told), .ranks = &peer},
+                     hip::CommandBufferOptions{.ranks = &peer, .errors = into(told)});
+    EXPECT_HIP(api.hipStreamCreateWithFlags(&capturing, hipStreamNonBlocking));
+    add_memories(3);
+    commands->set(adding_then_meeting());
+  }
+  ~RemappedCollectiveTest() override {
+    commands.reset();
+    EXPECT_HIP(api.hipStreamDestroy(capturing));
+  }
+
+  // As adding(1), and then the collective fills the first number of the buffer that was read.
+  hip::Recording adding_then_meeting() {
+    hip::TracedWork work{.command = 1, .stream = capturing, .buffers = {kIn}, .work = {}, .collective = true};
+    work.work = [this](hipStream_t on, std::span<const hip::DeviceAddress> addresses) {
+      void* const first = reinterpret_cast<void*>(addresses[kIn]);
+      return hip::called(table.hipMemsetAsync(first, kFilled & 0xff, sizeof kFilled, on), "hipMemsetAsync");
+    };
+    hip::RecordedNode collective = hip::traced_command(std::move(work));
+    collective.dependencies = {1};
+    hip::Recording recording = adding(1);
+    recording.add(std::move(collective));
+    return recording;
+  }
+  // The peer says no in this round of the next step.
+  void refuse(Round round) { peer.refuses = peer.said.size() + round + 1; }
+  void expect_number(std::size_t n, std::uint32_t number) {
+    EXPECT_HIP(api.hipDeviceSynchronize());
+    EXPECT_EQ(memories->number_in(n), number);
+  }
+
+  Peer peer;
+  hipStream_t capturing = nullptr;
+};
+
+TEST_F(RemappedCollectiveTest, ItsTraceIsMadeOnceForEachSetAndEveryStepComesToFourRounds) {
+  for (std::size_t n = 0; n < 6; ++n) {
+    const hip::Result<hip::CommandStep> done = step(n % 3, (n + 1) % 3);
+    ASSERT_TRUE(done) << done.error().message;
+    ASSERT_EQ(peer.said.size(), (n + 1) * kRounds);
+    EXPECT_EQ(peer.said[n * kRounds + kTrace], n >= 2) << "a trace is ready from the set's second step on";
+    EXPECT_EQ(done.value().traces.captured, n < 2 ? 1U : 0U);
+    EXPECT_EQ(done.value().traces.hits, n < 2 ? 0U : 1U);
+    expect_number(n % 3, kFilled);
+    expect_number((n + 1) % 3, static_cast<std::uint32_t>(n + 1));
+  }
+  EXPECT_EQ(races(), 0U);
+  EXPECT_TRUE(told.empty());
+}
+
+TEST_F(RemappedCollectiveTest, ARankWhosePeerHasToCaptureCapturesAsWell) {
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(0, 1));
+  refuse(kTrace);
+  const hip::Result<hip::CommandStep> overruled = step(2, 1);
+  ASSERT_TRUE(overruled) << overruled.error().message;
+  EXPECT_EQ(overruled.value().traces.overruled, 1U);
+  EXPECT_EQ(overruled.value().traces.captured, 1U);
+  expect_number(2, kFilled);
+  expect_number(1, 1);
+  ASSERT_TRUE(step(0, 1));
+  const hip::Result<hip::CommandStep> next = step(0, 1);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next.value().traces.hits, 1U);
+}
+
+// The peer knows as well that it launches nothing, so neither of them comes to the rounds of the collective.
+TEST_F(RemappedCollectiveTest, AfterAPeerThatCannotMapNothingIsLaunchedAndTheNextStepIsRight) {
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(0, 1));
+  const int before = launches;
+  for (const Round round : {kWaited, kMapped}) {
+    refuse(round);
+    const std::size_t said = peer.said.size();
+    const hip::Result<hip::CommandStep> refused = step(2, 1);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, hipErrorNotReady);
+    EXPECT_EQ(peer.said.size(), said + round + 1);
+    EXPECT_FALSE(commands->mappings().holds(memory(2).number)) << "the mapping was put back";
+  }
+  EXPECT_EQ(launches, before);
+  ASSERT_TRUE(step(2, 1));
+  expect_number(2, kFilled);
+  expect_number(1, 1);
+  EXPECT_EQ(races(), 0U);
+}
+
+TEST_F(RemappedCollectiveTest, AfterAPeerThatIsNotReadyNothingIsLaunchedAndTheNextStepIsRight) {
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(0, 1));
+  const int before = launches;
+  refuse(kReady);
+  EXPECT_FALSE(step(2, 1));
+  EXPECT_EQ(launches, before);
+  ASSERT_TRUE(step(2, 1));
+  expect_number(2, kFilled);
+  expect_number(1, 1);
+  EXPECT_EQ(races(), 0U);
 }
 
 }  // namespace

@@ -247,6 +247,7 @@ hip::Result<LoadedLibrary> load_library(const std::string& path) {
     require("hgcommands_update", commands.update);
     require("hgcommands_launch", commands.launch);
     require("hgcommands_destroy", commands.destroy);
+    loaded.commands = std::make_shared<const CommandLibrary>(commands);
     loaded.strategy = [commands] { return make_library_strategy(commands); };
   } else {
     require("hgpatcher_record", library.record);

@@ -18,10 +18,13 @@
 
 namespace verify {
 
-// Either member is empty. The library stays loaded as long as either, or what it made, lives.
+struct CommandLibrary;
+
+// The members of the other version are empty. The library stays loaded as long as a member, or what it made, lives.
 struct LoadedLibrary {
   PatcherFactory patchers;                              // of version 1, for the strategy `patch`
   std::function<std::unique_ptr<Strategy>()> strategy;  // of version 2
+  std::shared_ptr<const CommandLibrary> commands{};     // of version 2: its functions
 };
 // An error names the path, the library's flaw and the remedy.
 [[nodiscard]] hip::Result<LoadedLibrary> load_library(const std::string& path);
