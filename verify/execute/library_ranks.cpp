@@ -127,7 +127,11 @@ thread_local RankHere here;
 class RanksRound {
  public:
   RanksRound(const CommandLibrary& library, std::size_t ranks, const Preemptions& schedule)
-      : library_(library), turns_(ranks, schedule), model_(options(ranks)), finder_(table()), ranks_(ranks) {
+      : library_(library),
+        turns_(ranks, schedule),
+        model_(options(ranks)),
+        finders_(ranks, HipFinder(table())),
+        ranks_(ranks) {
     const auto collective = std::make_shared<model::Kernel>(collective_kernel());
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       model::Module& module = model_.runtime().load_module({collective}, static_cast<int>(rank));
@@ -258,9 +262,13 @@ class RanksRound {
   }
   bool create(std::size_t rank) {
     turns_.point(rank, "hgcommands_create");
-    const hipError_t status = library_.create(&finder_.base, static_cast<int>(rank), &ranks_[rank].object);
-    if (status == hipErrorNotSupported)
-      return set_unsupported("it needs a function of HIP that the model lacks"), false;
+    const HipFinder& finder = finders_[rank];
+    const hipError_t status = library_.create(&finder.base, static_cast<int>(rank), &ranks_[rank].object);
+    if (status == hipErrorNotSupported) {
+      const std::string& missing = finder.missing;
+      set_unsupported("it needs a function of HIP that the model lacks" + (missing.empty() ? "" : ", " + missing));
+      return false;
+    }
     if (status == hipSuccess && ranks_[rank].object != nullptr) return true;
     answered(rank, "hgcommands_create", status);
     return false;
@@ -360,8 +368,8 @@ class RanksRound {
   hip::sync::Mutex model_mutex_;
   model::abi::InProcess model_;                // guarded by model_mutex_
   std::vector<CollectiveArguments> arrivals_;  // guarded by model_mutex_
-  HipFinder finder_;
-  std::vector<Rank> ranks_;  // each used by its thread
+  std::vector<HipFinder> finders_;             // of the ranks; the library keeps pointers to them
+  std::vector<Rank> ranks_;                    // each used by its thread
   mutable hip::sync::Mutex notes_mutex_;
   // guarded by notes_mutex_
   std::optional<std::pair<std::string, std::string>> failure_;  // property, message
