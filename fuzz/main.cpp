@@ -300,9 +300,8 @@ int main(int argc, char** argv) {
   commands.add_usage();
   fuzz::RaceOptions race;
   fuzz::add_race(commands.app, race);  // with --library; else hgcheck-race parses them
-  const bool library =
-      std::any_of(argv, argv + argc, [](std::string_view one) { return one.starts_with("--library"); });
-  if (argc > 1 && std::string_view(argv[1]) == "race" && !library)
+  const auto names_library = [](std::string_view one) { return one == "--library" || one.starts_with("--library="); };
+  if (argc > 1 && std::string_view(argv[1]) == "race" && std::none_of(argv, argv + argc, names_library))
     return fuzz::run_race_program({argv + 1, argv + argc});
   if (argc > 1 && argv[1][0] != '-') {
     const auto known = commands.app.get_subcommands([](CLI::App*) { return true; });

@@ -25,13 +25,15 @@ inline CLI::App* add_race(CLI::App& app, RaceOptions& race) {
   hunt->add_option("--bound", race.bound, "Preemptions of a schedule (exhaustive)")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
-  hunt->add_option("--depth", race.depth, "Of the defects looked for: change points and one (pct)")
-      ->check(CLI::Range(1U, 32U))
-      ->capture_default_str();
+  CLI::Option* const depth =
+      hunt->add_option("--depth", race.depth, "Of the defects looked for: change points and one (pct)")
+          ->check(CLI::Range(1U, 32U))
+          ->capture_default_str();
   CLI::Option* const schedules = hunt->add_option("--schedules", race.schedules, "At most, of each plan")
                                      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 48U));
   hunt->add_option("--seconds", race.seconds, "At most, altogether")->check(CLI::Range(0.01, 1e8))->excludes(schedules);
-  hunt->add_option("--seed", race.seed, "Of the random priorities (pct)")->capture_default_str();
+  CLI::Option* const seed =
+      hunt->add_option("--seed", race.seed, "Of the random priorities (pct)")->capture_default_str();
   CLI::Option* const fault = hunt->add_option("--fault", race.fault, "Switch on a known defect");
   hunt->add_option("--json", race.json, "File for the result as JSON ('-': standard output)");
   CLI::Option* const report = hunt->add_option("--report", race.report, "Folder for the findings' programs");
@@ -39,7 +41,7 @@ inline CLI::App* add_race(CLI::App& app, RaceOptions& race) {
   CLI::Option* const list = hunt->add_flag("--list", race.list, "List the scenarios, their plans and their faults");
   CLI::Option* const library = hunt->add_option("--library", race.library,
                                                 "Ranks that share this library of a client (patcher_abi.h, version 2)");
-  for (CLI::Option* const other : {scenario, explore, fault, report, list}) library->excludes(other);
+  for (CLI::Option* const other : {scenario, explore, depth, seed, fault, report, list}) library->excludes(other);
   hunt->add_option("--ranks", race.ranks, "That share the library")
       ->check(CLI::Range(2U, 4U))
       ->capture_default_str()

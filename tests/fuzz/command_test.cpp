@@ -146,6 +146,16 @@ TEST_F(Campaign, CountsWhatTheStepsOfCommandBuffersDid) {
   EXPECT_EQ(refusing.at("refused: it refuses every step"), refusing.at("refused"));
 }
 
+TEST_F(Campaign, ALibraryThatEndsTheProcessOfItsRanksIsAFindingWithItsSchedule) {
+  for (const char* library : {ABORTING_COMMANDS, LEAVING_COMMANDS, RECURSING_COMMANDS}) {
+    const Outcome outcome = hgcheck({"race", "--library", library});
+    EXPECT_EQ(outcome.status, 1) << library << ": " << outcome.output;
+    EXPECT_NE(outcome.output.find("P11 the library ended the process\nshown by the schedule: no preemption\n"),
+              std::string::npos)
+        << library << ": " << outcome.output;
+  }
+}
+
 TEST_F(Campaign, TheSameSeedGivesTheSameProgramsWhateverJobsAndShards) {
   const auto coverage = [&](std::vector<std::string> extra) {
     std::vector<std::string> arguments = {"campaign", "--programs", "301",    "--seed",

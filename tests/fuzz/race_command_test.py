@@ -104,6 +104,7 @@ class RaceCommand(unittest.TestCase):
             (["--schedules", "5", "--seconds", "5"], "excludes"),
             (["--report", "/dev/null/no"], "--report"),
             (["--library", "mine.so", "--fault", "F26"], "excludes"),
+            (["--library", "mine.so", "--seed", "3"], "excludes"),
             (["--ranks", "3"], "--library"),
         ]:
             wrong = hgcheck("race", *arguments)

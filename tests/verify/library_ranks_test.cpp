@@ -5,13 +5,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "hip/sync/sync.h"
 #include "library_bed.h"
 #include "programs.h"
 #include "verify/execute/patcher_library.h"
-#include "verify/execute/rank_turns.h"
 #include "verify/generate/generator.h"
 #include "verify/program/text.h"
 
@@ -132,6 +136,87 @@ TEST_F(MendedBut, ALibraryThatRefusesEveryStepCannotBeJudged) {
   const LibraryRaceResult result = race_library(library);
   EXPECT_FALSE(result.failure);
   EXPECT_NE(result.unsupported.find("no graphs today"), std::string::npos) << result.unsupported;
+}
+
+TEST_F(MendedBut, AWayThatIsNoneIsFound) {
+  library.launch = [](hgcommands* self, hipStream_t stream, hgcommands_did* did) {
+    const hipError_t launched = mended.launch(self, stream, did);
+    did->way = 99;
+    return launched;
+  };
+  EXPECT_EQ(broken(), "P4");
+}
+
+// At the second step the library first takes the first step again, with the commands of that step.
+TEST_F(MendedBut, AStaleStepBesideTheRightOneIsFound) {
+  struct Kept {
+    std::deque<std::vector<std::byte>> arguments;
+    std::vector<hgcommands_command> commands;
+    std::size_t steps = 0;
+  };
+  static std::map<hgcommands*, Kept> kept;
+  kept.clear();
+  library.begin = [](hgcommands* self, std::size_t count, int others) {
+    ++kept[self].steps;
+    return mended.begin(self, count, others);
+  };
+  library.update = [](hgcommands* self, std::size_t index, const hgcommands_command* command) {
+    if (Kept& of = kept[self]; of.steps == 1) {
+      of.commands.push_back(*command);
+      if (hgpatcher_node& node = of.commands.back().node; node.kind == HGPATCHER_KERNEL) {
+        const auto* bytes = static_cast<const std::byte*>(node.kernel.arguments);
+        node.kernel.arguments = of.arguments.emplace_back(bytes, bytes + node.kernel.bytes).data();
+      }
+      of.commands.back().node.dependencies = nullptr;
+      of.commands.back().node.dependency_count = 0;
+    }
+    return mended.update(self, index, command);
+  };
+  library.launch = [](hgcommands* self, hipStream_t stream, hgcommands_did* did) {
+    const Kept& of = kept[self];
+    const hipError_t right = mended.launch(self, stream, did);
+    if (of.steps != 2 || right != hipSuccess) return right;
+    EXPECT_EQ(mended.begin(self, of.commands.size(), 1), hipSuccess);
+    for (std::size_t i = 0; i < of.commands.size(); ++i) EXPECT_EQ(mended.update(self, i, &of.commands[i]), hipSuccess);
+    return mended.launch(self, stream, did);
+  };
+  const LibraryRaceResult result = race_library(library, {.bound = 0});
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->property, "C6");
+  EXPECT_NE(result.failure->message.find("another step again"), std::string::npos) << result.failure->message;
+}
+
+TEST_F(MendedBut, AFunctionThatTheModelLacksIsNamed) {
+  library.create = [](const hgpatcher_hip* hip, int, hgcommands**) {
+    return hip->find(hip, "hipNoSuchFunction") == nullptr ? hipErrorNotSupported : hipSuccess;
+  };
+  const LibraryRaceResult result = race_library(library);
+  EXPECT_NE(result.unsupported.find("hipNoSuchFunction"), std::string::npos) << result.unsupported;
+}
+
+TEST_F(MendedBut, AThreadOfTheLibrarysOwnMayNotCallHip) {
+  library.create = [](const hgpatcher_hip* hip, int device, hgcommands** out) {
+    hip::sync::Thread own([hip] {
+      int now = 0;
+      const auto get = reinterpret_cast<hipError_t (*)(int*)>(hip->find(hip, "hipGetDevice"));
+      static_cast<void>(get(&now));
+    });
+    own.join();
+    return mended.create(hip, device, out);
+  };
+  const LibraryRaceResult result = race_library(library);
+  EXPECT_NE(result.unsupported.find("thread of its own"), std::string::npos) << result.unsupported;
+}
+
+TEST_F(MendedBut, ALaunchThatNeverReturnsIsAHang) {
+  library.launch = [](hgcommands*, hipStream_t, hgcommands_did*) {
+    for (;;) hip::sync::sleep_for(std::chrono::seconds(1));
+    return hipSuccess;
+  };
+  const LibraryRaceResult result = race_library(library, {.hang_patience = std::chrono::milliseconds(500)});
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->property, "P11");
+  EXPECT_TRUE(result.hangs);
 }
 
 TEST_F(MendedBut, ALockAroundEveryLaunchIsRightAndIsCounted) {

@@ -1,5 +1,7 @@
 // A command buffer that refuses every step: for tests of what the harness does then. ABI_ANSWER, MAKES, TAKES and WAY
 // change one answer each.
+#include <cstdlib>
+
 #include "hip/patcher_abi.h"
 
 #ifndef ABI_ANSWER
@@ -17,6 +19,19 @@
 #endif
 
 struct hgcommands {};
+
+namespace {
+
+// Uses up the thread's stack.
+[[maybe_unused]] hipError_t recurse(int depth) {
+  if (depth < 0) return hipErrorUnknown;
+  volatile char frame[4096];
+  frame[0] = static_cast<char>(depth);
+  const hipError_t below = recurse(depth + 1);
+  return frame[0] == 0 ? below : hipSuccess;
+}
+
+}  // namespace
 
 extern "C" {
 

@@ -124,17 +124,6 @@ class ShownCommands {
   const std::vector<hgcommands_command>* commands_;
 };
 
-// A library's text as one line of printable ASCII, cut to a length that reports can show.
-std::string shown_text(const char* text) {
-  constexpr std::size_t kMaxLength = 100;
-  if (text == nullptr || *text == 0) return "no reason given";
-  std::string shown(text, strnlen(text, kMaxLength));
-  for (char& c : shown) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return shown;
-}
-
 // Counts a step under `KIND: WHY`, under `KIND: other reasons` once there are many reasons.
 void count_reason(const std::string& kind, const std::string& why, StepCounts& steps) {
   const std::string reason = kind + ": " + why;
@@ -156,10 +145,9 @@ hip::Error wrong_answer(const std::string& why, StepCounts& steps) {
 }
 
 void count(const hgcommands_did& did, StepCounts& steps) {
-  constexpr const char* kWays[] = {"launched", "set", "updated", "recorded", "refused"};
-  ++steps[kWays[did.way]];
+  ++steps[step_way(did.way)];
   if (did.way == HGCOMMANDS_SET) steps["setter calls"] += did.nodes;
-  if (did.way == HGCOMMANDS_REFUSED) count_reason("refused", shown_text(did.why), steps);
+  if (did.way == HGCOMMANDS_REFUSED) count_reason("refused", shown_reason(did.why), steps);
 }
 
 // An executable graph of the program that the library launches.
@@ -185,7 +173,7 @@ class LibraryExec final : public ExecPatcher {
     passed_.push_back(std::move(shown));
     if (passed_.size() > kKeptSteps) passed_.pop_front();
     if (!status) return status.error();
-    if (did.way > HGCOMMANDS_REFUSED)
+    if (step_way(did.way) == nullptr)
       return wrong_answer(fmt::format("hgcommands_launch says that it went way {}", did.way), context.steps);
     count(did, context.steps);
     if (did.way == HGCOMMANDS_REFUSED) return false;
@@ -312,6 +300,21 @@ class LibraryStrategy final : public StrategyForExecs {
 };
 
 }  // namespace
+
+const char* step_way(std::uint32_t way) {
+  constexpr const char* kWays[] = {"launched", "set", "updated", "recorded", "refused"};
+  return way < std::size(kWays) ? kWays[way] : nullptr;
+}
+
+std::string shown_reason(const char* text) {
+  constexpr std::size_t kMaxLength = 100;
+  if (text == nullptr || *text == 0) return "no reason given";
+  std::string shown(text, strnlen(text, kMaxLength));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return shown;
+}
 
 std::unique_ptr<Strategy> make_library_strategy(CommandLibrary library) {
   return std::make_unique<LibraryStrategy>(std::move(library));

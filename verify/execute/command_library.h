@@ -33,6 +33,11 @@ struct CommandLibrary {
   bool several_devices = false;  // it asks for HGCOMMANDS_SEVERAL_DEVICES
 };
 
+// The word for the way of a step ("launched"); null for a number that is none.
+[[nodiscard]] const char* step_way(std::uint32_t way);
+// A library's reason as one line of printable ASCII, cut to a length that reports can show.
+[[nodiscard]] std::string shown_reason(const char* text);
+
 [[nodiscard]] std::unique_ptr<Strategy> make_library_strategy(CommandLibrary library);
 
 }  // namespace verify

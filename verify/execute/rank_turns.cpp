@@ -20,8 +20,21 @@ bool thread_sleeps(int thread) {
 
 }  // namespace
 
-RankTurns::RankTurns(std::size_t ranks, std::vector<std::uint64_t> preempted)
-    : preempted_(std::move(preempted)), states_(ranks, State::kReady), threads_(ranks) {}
+bool PreemptionSchedules::next(std::uint64_t calls) {
+  for (std::size_t i = now_.size(); i-- > 0;) {
+    if (now_[i] + (now_.size() - i) >= calls) continue;
+    ++now_[i];
+    for (std::size_t k = i + 1; k < now_.size(); ++k) now_[k] = now_[k - 1] + 1;
+    return true;
+  }
+  if (now_.size() == bound_ || now_.size() >= calls) return false;
+  now_.resize(now_.size() + 1);
+  for (std::size_t i = 0; i < now_.size(); ++i) now_[i] = i;
+  return true;
+}
+
+RankTurns::RankTurns(std::size_t ranks, Preemptions preempted, std::chrono::milliseconds hang_patience)
+    : preempted_(std::move(preempted)), hang_patience_(hang_patience), states_(ranks, State::kReady), threads_(ranks) {}
 
 void RankTurns::begin(std::size_t rank) {
   hip::sync::UniqueLock lock(mutex_);
@@ -74,7 +87,7 @@ bool RankTurns::wait_for_all() {
       seen = progress_;
       since = now;
     }
-    if (now - since >= kHangPatience) return false;
+    if (now - since >= hang_patience_) return false;
   }
   return true;
 }

@@ -7,7 +7,8 @@
 // A rank that has the turn may wait for a lock that a preempted rank holds. RankTurns cannot see the lock. If nothing
 // happens and the rank's thread was seen asleep twice, kLockPatience apart, another rank takes the turn. So it does
 // after kSpinPatience if the thread does not sleep: it may spin. Such schedules are counted (`taken()`), because their
-// order is no longer exact. If nothing happens for kHangPatience, the ranks hang. Their threads cannot be ended then.
+// order is no longer exact: a rank that was only slow goes on beside the other one. If nothing happens for
+// `hang_patience`, the ranks hang. Their threads cannot be ended then.
 #pragma once
 
 #include <chrono>
@@ -19,15 +20,30 @@
 
 namespace verify {
 
+// The calls, in the order of all calls, at which a rank is preempted; ascending.
+using Preemptions = std::vector<std::uint64_t>;
+
+// Every schedule of at most so many preemptions, those of fewer preemptions first.
+class PreemptionSchedules {
+ public:
+  explicit PreemptionSchedules(std::size_t bound) : bound_(bound) {}
+
+  [[nodiscard]] const Preemptions& now() const { return now_; }
+  // Goes on to the next one, of schedules with so many calls. False: there is none.
+  bool next(std::uint64_t calls);
+
+ private:
+  const std::size_t bound_;
+  Preemptions now_;
+};
+
 class RankTurns {
  public:
   static constexpr std::chrono::milliseconds kLockPatience{10};
   static constexpr unsigned kSeenAsleep = 2;
   static constexpr std::chrono::milliseconds kSpinPatience{1000};
-  static constexpr std::chrono::seconds kHangPatience{10};
 
-  // `preempted`: the points of the schedule, ascending.
-  RankTurns(std::size_t ranks, std::vector<std::uint64_t> preempted);
+  RankTurns(std::size_t ranks, Preemptions preempted, std::chrono::milliseconds hang_patience);
 
   // The rank's thread waits for its first turn.
   void begin(std::size_t rank);
@@ -59,7 +75,8 @@ class RankTurns {
   void meet_if_all_are_there();
   [[nodiscard]] bool all_ended() const;
 
-  const std::vector<std::uint64_t> preempted_;
+  const Preemptions preempted_;
+  const std::chrono::milliseconds hang_patience_;
   mutable hip::sync::Mutex mutex_;
   hip::sync::ConditionVariable changed_;
   // guarded by mutex_

@@ -90,8 +90,8 @@ class Event {
 
 // How executable graphs are brought to new addresses and parameters, as far as events depend on it.
 struct Handling {
-  Handling(StrategyKind kind, bool traces = false)
-      : strategy(kind), traced_as_children(traces) {}  // NOLINT(*explicit*)
+  // Implicit: most subjects are their strategy and nothing else.
+  Handling(StrategyKind kind, bool traces = false) : strategy(kind), traced_as_children(traces) {}
   StrategyKind strategy;
   // Nodes that hip/patcher_abi.h has no struct for may be child graphs of one node: a library of commands gets them as
   // graphs.
