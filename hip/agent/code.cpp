@@ -36,10 +36,10 @@ class CodeImage {
   ~CodeImage() {
     if (file_ >= 0) close(file_);
   }
-  // Puts the pages at these addresses, where they stay as they were if that fails.
-  void map(u64 base, u64 extent) const {
+  // Puts the pages at these addresses. False: the pages that were there may be gone.
+  [[nodiscard]] bool map(u64 base, u64 extent) const {
     constexpr int kOwn = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
-    mmap(pointer_to(base), round_up(extent, kPage), PROT_READ | PROT_WRITE, kOwn, file_, 0);
+    return mmap(pointer_to(base), round_up(extent, kPage), PROT_READ | PROT_WRITE, kOwn, file_, 0) != MAP_FAILED;
   }
 
  private:
@@ -188,7 +188,10 @@ hsa_status_t Code::load(Executable& executable, u32 agent, std::span<const std::
     heaps_[agent]->release(object.base, object.extent);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  if (twin->image != nullptr) twin->image->map(object.base, object.extent);
+  if (twin->image != nullptr && !twin->image->map(object.base, object.extent)) {
+    if (renew_pages(object.base, object.extent)) heaps_[agent]->release(object.base, object.extent);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
   for (const gfx942::LoadedSegment& s : program.segments()) {
     if (twin->image != nullptr) {
       copy_differing(s.address, s.bytes);

@@ -88,7 +88,7 @@ size_t hgagent_signature(uint16_t* features, size_t size);
 /* For a process that forks. hgagent_rest ends the agent's threads and returns 0, or 1 while work is under way; the
  * runtime above must have no thread of its own. hgagent_wake starts them again, in the process or in its child, which
  * goes on with its copy of the device's memory. Nothing else may be called in between. Virtual memory's handles stay
- * common to both. */
+ * common to both, and so does memory that has an IPC handle or was attached with one. */
 int hgagent_rest(void);
 void hgagent_wake(void);
 

@@ -12,6 +12,11 @@ constexpr int kNothing = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 }  // namespace
 
+bool renew_pages(u64 base, u64 size) {
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  return mmap(pointer_to(base), round_up(size, kPage), kAccess, kNothing | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
 Heap::~Heap() {
   for (const Block& chunk : chunks_) munmap(pointer_to(chunk.base), chunk.length);
 }

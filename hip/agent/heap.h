@@ -18,6 +18,10 @@
 
 namespace agent {
 
+// Puts zeros of ordinary memory at the pages of a block. False: the old pages may be there or gone, so the block must
+// not be used again.
+[[nodiscard]] bool renew_pages(u64 base, u64 size);
+
 class Heap {
  public:
   static constexpr u64 kChunkBytes = u64{16} << 30;  // of address space, reserved at a time

@@ -84,9 +84,8 @@ hsa_status_t release(Machine& machine, u64 address) {
   const bool allocation =
       range.kind == Kind::kDevice || range.kind == Kind::kFineHost || range.kind == Kind::kCoarseHost;
   if (!allocation || !machine.map().erase(address, range.kind)) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
-  machine.shared_memory().take_back(range);
   machine.count_allocation(range.owner, -1, -static_cast<i64>(range.size));
-  machine.heap(range.owner).release(address, range.size);
+  if (machine.shared_memory().take_back(range)) machine.heap(range.owner).release(address, range.size);
   return HSA_STATUS_SUCCESS;
 }
 

@@ -21,7 +21,8 @@ namespace {
 using std::uint32_t;
 using std::uint64_t;
 
-enum SmiStatus { kSmiSuccess = 0, kSmiInvalidArguments = 1, kSmiInitError = 8 };
+// As in C: a caller may pass any number as one.
+enum SmiStatus : uint32_t { kSmiSuccess = 0, kSmiInvalidArguments = 1, kSmiInitError = 8 };
 enum SmiLink { kSmiLinkUndefined = 0, kSmiLinkPcie = 1, kSmiLinkXgmi = 2 };
 struct SmiVersion {
   uint32_t major;

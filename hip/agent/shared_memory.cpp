@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hip/agent/heap.h"
 #include "hip/agent/pools.h"
 
 namespace agent {
@@ -60,19 +61,37 @@ const char* why_not_opened(int error) {
   }
 }
 
+// The device number of all memory files; false: no memory file can be made.
+bool device_of_memory_files(dev_t* device) {
+  const int file = memfd_create("hgagent-device", MFD_CLOEXEC);
+  struct stat about{};
+  const bool known = file >= 0 && fstat(file, &about) == 0;
+  if (file >= 0) close(file);
+  *device = about.st_dev;
+  return known;
+}
+
 // Opens the file of a handle for itself; -1 and the status: it is not there.
 int open_shared(const SharedHandle& handle, hsa_status_t* status) {
   char name[64];
+  dev_t device{};
+  if (!device_of_memory_files(&device)) {
+    *status = refuse_sharing(why_not_opened(errno), handle, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+    return -1;
+  }
+  const auto is_it = [&](const struct stat& file) {
+    return S_ISREG(file.st_mode) && file.st_dev == device && file.st_ino == handle.inode;
+  };
   std::snprintf(name, sizeof(name), "/proc/%u/fd/%u", handle.process, handle.descriptor);
   // Not every file may be opened without effect (a terminal, a pipe), so it is looked at first.
   struct stat about{};
   const bool found = stat(name, &about) == 0;
-  if (found && about.st_ino != handle.inode) {
+  if (found && !is_it(about)) {
     *status = refuse_sharing(why_not_opened(ENOENT), handle, HSA_STATUS_ERROR_INVALID_ARGUMENT);
     return -1;
   }
   const int file = found ? open(name, O_RDWR | O_CLOEXEC) : -1;
-  if (file >= 0 && fstat(file, &about) == 0 && about.st_ino == handle.inode) return file;
+  if (file >= 0 && fstat(file, &about) == 0 && is_it(about)) return file;
   const int error = file >= 0 ? ENOENT : errno;
   if (file >= 0) close(file);
   const bool scarce = error == EMFILE || error == ENFILE;
@@ -81,12 +100,14 @@ int open_shared(const SharedHandle& handle, hsa_status_t* status) {
   return -1;
 }
 
-// Maps a file of whole pages, and an inaccessible page behind it; 0: there are no addresses.
+// Maps a file of whole pages, and an inaccessible page behind it; 0 and errno: that fails.
 u64 map_shared(int file, u64 bytes) {
   void* whole = mmap(nullptr, bytes + kPage, PROT_NONE, kOrdinary, -1, 0);
   if (whole == MAP_FAILED) return 0;
   if (mmap(whole, bytes, PROT_READ | PROT_WRITE, kShared | MAP_FIXED, file, 0) != MAP_FAILED) return address_of(whole);
+  const int error = errno;
   munmap(whole, bytes + kPage);
+  errno = error;
   return 0;
 }
 
@@ -149,7 +170,7 @@ hsa_status_t SharedMemory::attach(const hsa_amd_ipc_memory_t& handle, u64 size, 
   SharedHandle wanted;
   std::memcpy(&wanted, &handle, sizeof(wanted));
   const u32 owner = owner_of_pool(wanted.pool);
-  if (wanted.mark != kHandleMark || wanted.size == 0) {
+  if (wanted.mark != kHandleMark || wanted.size == 0 || wanted.size > kDeviceMemoryBytes) {
     return refuse_sharing("this is no handle of this agent's", wanted, HSA_STATUS_ERROR_INVALID_ARGUMENT);
   }
   if (pages_of(size) != pages_of(wanted.size)) {
@@ -166,8 +187,10 @@ hsa_status_t SharedMemory::attach(const hsa_amd_ipc_memory_t& handle, u64 size, 
   struct stat about{};
   const bool whole = fstat(file, &about) == 0 && static_cast<u64>(about.st_size) == bytes;
   const u64 mapped = whole ? map_shared(file, bytes) : 0;
+  const int error = errno;
   close(file);  // the mapping keeps the memory
-  if (mapped == 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (!whole) return refuse_sharing("its file has another size", wanted, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  if (mapped == 0) return refuse_sharing(std::strerror(error), wanted, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
   Range range;
   range.base = mapped;
   range.size = wanted.size;
@@ -196,15 +219,20 @@ hsa_status_t SharedMemory::detach(u64 base) {
   return HSA_STATUS_SUCCESS;
 }
 
-void SharedMemory::take_back(const Range& allocation) {
+bool SharedMemory::take_back(const Range& allocation) {
   const hip::sync::LockGuard lock(mutex_);
   const auto it = files_.find(allocation.base);
-  if (it == files_.end()) return;
+  if (it == files_.end()) return true;
   // A kernel that still uses the memory goes on with the new pages: they are accessible, and nobody else's.
   static_cast<void>(map_.quiesce());
-  mmap(pointer_to(allocation.base), pages_of(allocation.size), PROT_READ | PROT_WRITE, kOrdinary | MAP_FIXED, -1, 0);
+  if (!renew_pages(allocation.base, allocation.size)) {
+    std::fprintf(stderr, "hgagent: the addresses of a freed allocation of %llu bytes stay shared and are lost: %s\n",
+                 static_cast<unsigned long long>(allocation.size), std::strerror(errno));
+    return false;
+  }
   close(it->second);
   files_.erase(it);
+  return true;
 }
 
 }  // namespace agent

@@ -9,7 +9,9 @@
 // Promises: a handle whose allocation or process is gone is refused, and so is one whose descriptor has come to mean
 // another file. A shared allocation costs one descriptor until it is freed. Says on standard error why it refuses.
 //
-// Not checked: writes by threads of the program itself during create(). Not supported: processes of other users, of
+// Not checked: writes by threads of the program itself during create(). After a fork (hgagent_rest, hgagent_wake), the
+// child has a copy of ordinary device memory, but allocations with a handle and attached memory are the same memory in
+// parent and child: each process sees the writes of the other. Not supported: processes of other users, of
 // other process namespaces, or without /proc; they are told so.
 #pragma once
 
@@ -35,8 +37,10 @@ class SharedMemory {
   // Maps the memory of a handle, for these agents; `devices` is how many gfx942s this process has.
   hsa_status_t attach(const hsa_amd_ipc_memory_t& handle, u64 size, u32 devices, AgentSet agents, u64* base);
   hsa_status_t detach(u64 base);
-  // Gives the addresses of an allocation ordinary memory again, if it was shared. Its range is erased already.
-  void take_back(const Range& allocation);
+  // Gives the addresses of an allocation ordinary memory again, if it was shared. Its range is erased already. False,
+  // and it is said on standard error: the system has no memory for that, so the file stays and the addresses must not
+  // be allocated again.
+  [[nodiscard]] bool take_back(const Range& allocation);
 
  private:
   [[nodiscard]] bool move_to_file(const Range& allocation, int file);

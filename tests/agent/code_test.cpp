@@ -1,12 +1,20 @@
 // Executables: symbols, variables, relocations, addresses of their own, and decoding once.
 #include <elf.h>
 
+#include <fstream>
 #include <set>
 
 #include "agent/agent_fixture.h"
 
 namespace agent_test {
 namespace {
+
+size_t mappings_of_code_files() {
+  size_t count = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) count += line.find("hgagent-code") != std::string::npos;
+  return count;
+}
 
 struct CodeTest : AgentTest {
   hsa_executable_t loaded(const std::vector<std::byte>& bytes, hsa_status_t expected = HSA_STATUS_SUCCESS) {
@@ -118,6 +126,7 @@ TEST_F(CodeTest, LoadsOfALargeCodeObjectHaveVariablesOfTheirOwn) {
   std::memcpy(place, &last, sizeof(last));
   const hsa_executable_t first = loaded(bytes);
   const hsa_executable_t second = loaded(bytes);
+  EXPECT_GE(mappings_of_code_files(), 2u) << "the pages are not shared";
   const auto table = [&](hsa_executable_t e) {
     return reinterpret_cast<uint32_t*>(info<uint64_t>(symbol(e, "table"), HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS));
   };

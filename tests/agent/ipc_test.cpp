@@ -1,11 +1,15 @@
 // Memory that processes share: handles within a process and of another one that was started anew, their end, and
 // handles that are refused.
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -275,22 +279,76 @@ TEST_F(IpcTest, NothingIsLeftOfSharingAndAttaching) {
   SetUp();
 }
 
+// The kernel runs until it is told to end, so it runs while its memory moves. Stepped, it runs when somebody waits for
+// its end, which is after the move: only the bytes are checked then.
 TEST_F(IpcTest, NoWriteOfARunningKernelIsLostWhileMemoryIsBeingShared) {
   hsa_queue_t* queue = create_queue();
-  constexpr uint32_t kItems = 64;
-  constexpr uint32_t kTimes = 20'000;
   for (int round = 0; round < 20; ++round) {
     auto* counter = allocate_zeros(kWords);
-    const Signal done;
-    launch(queue, "count_atomically", {.items = kItems, .completion = done.get()}, counter, kTimes);
+    auto* others = allocate_zeros(2, PoolKind::kFine);
     std::atomic_ref<uint32_t> count(*counter);
-    while (AGENT_STEPPED == 0 && count.load() == 0) std::this_thread::yield();
+    std::atomic_ref<uint32_t> flag(others[0]);
+    const Signal done;
+    launch(queue, "count_until_store", {.items = 64, .completion = done.get()}, counter, others, others + 1);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kLong);
+    while (AGENT_STEPPED == 0 && count.load() == 0 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+    const bool runs = count.load() != 0 && done.value() == 1;
     hsa_amd_ipc_memory_t handle{};
-    ASSERT_HSA(hsa_amd_ipc_memory_create(counter, kWords * 4, &handle));
+    const hsa_status_t created = hsa_amd_ipc_memory_create(counter, kWords * 4, &handle);
+    flag.store(1);
     ASSERT_TRUE(done.done());
-    ASSERT_EQ(count.load(), kItems * kTimes);
+    ASSERT_HSA(created);
+    ASSERT_EQ(runs, AGENT_STEPPED == 0) << last_fault();
+    ASSERT_EQ(count.load(), others[1]) << "round " << round;
     ASSERT_HSA(hsa_amd_memory_pool_free(counter));
+    ASSERT_HSA(hsa_amd_memory_pool_free(others));
   }
+}
+
+TEST_F(IpcTest, AHandleOfAnotherFileOrSizeIsRefused) {
+  hsa_amd_ipc_memory_t other = share();
+  other.handle[4] += 4096;
+  expect_refused(other, "its file has another size", kWords * 4 + 4096);
+  other.handle[4] = other.handle[5] = ~0u;
+  expect_refused(other, "no handle of this agent", ~size_t{0});
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  struct stat about{};
+  ASSERT_EQ(ftruncate(fileno(file), 10 * 4096), 0);
+  ASSERT_EQ(fstat(fileno(file), &about), 0);
+  other = share();
+  other.handle[2] = static_cast<uint32_t>(fileno(file));
+  std::memcpy(&other.handle[6], &about.st_ino, 8);
+  expect_refused(other, "the allocation is freed");
+  std::fclose(file);
+}
+
+// The next allocation would have the addresses of the last one that was freed.
+TEST_F(IpcTest, AddressesThatStaySharedAreNotAllocatedAgain) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "a sanitizer needs address space of its own";
+#endif
+#endif
+  uint32_t* mapped = nullptr;
+  ASSERT_HSA(attach(share(), &mapped));
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &usual), 0);
+  const rlimit none{0, usual.rlim_max};
+  testing::internal::CaptureStderr();
+  setrlimit(RLIMIT_AS, &none);  // mmap fails from here on
+  const hsa_status_t freed = hsa_amd_memory_pool_free(memory_);
+  setrlimit(RLIMIT_AS, &usual);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_HSA(freed);
+  EXPECT_NE(said.find("40000 bytes stay shared and are lost"), std::string::npos) << said;
+  auto* next = allocate(kWords);
+  EXPECT_NE(next, memory_);
+  next[100] = 1;
+  EXPECT_EQ(mapped[100], 100u);
+  EXPECT_EQ(hsa_amd_memory_pool_free(memory_), HSA_STATUS_ERROR_INVALID_ALLOCATION);
 }
 
 }  // namespace

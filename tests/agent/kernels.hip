@@ -33,6 +33,16 @@ KERNEL count_atomically(u32* counter, u32 times) {
   for (u32 i = 0; i < times; ++i) __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
 }
 
+// Counts until somebody else stores something; then adds up how often each item did.
+KERNEL count_until_store(u32* counter, u32* flag, u32* counted) {
+  u32 times = 0;
+  do {
+    __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    ++times;
+  } while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM) == 0);
+  __hip_atomic_fetch_add(counted, times, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
 // Appends `value` to a list that starts with its length.
 KERNEL append(u32* list, u32 value) {
   if (item() != 0) return;

@@ -122,7 +122,7 @@ class Libs(unittest.TestCase):
         (self.build / "lib/agent/librocm_smi64.so.7").unlink()
         status, _, said = self.run_libs("--suite", "hipcub")
         self.assertEqual(status, 1)
-        self.assertIn("has no agent/librocm_smi64.so.7\n  remedy: ./dev build", said)
+        self.assertIn("has no lib/agent/librocm_smi64.so.7\n  remedy: ./dev build", said)
 
     def test_a_test_that_did_not_run_is_skipped(self):
         self.program("test_hipcub_device_scan", report(One=None, Two="SKIPPED", DISABLED_Three="SUPPRESSED"))
