@@ -147,15 +147,20 @@ TEST_F(MendedBut, AWayThatIsNoneIsFound) {
   EXPECT_EQ(broken(), "P4");
 }
 
-// At the second step the library first takes the first step again, with the commands of that step.
+// At the second step the library takes the first one again, with a second object.
 TEST_F(MendedBut, AStaleStepBesideTheRightOneIsFound) {
   struct Kept {
+    hgcommands* second = nullptr;
     std::deque<std::vector<std::byte>> arguments;
-    std::vector<hgcommands_command> commands;
+    std::vector<hgcommands_command> commands;  // of the first step
     std::size_t steps = 0;
   };
   static std::map<hgcommands*, Kept> kept;
   kept.clear();
+  library.create = [](const hgpatcher_hip* hip, int device, hgcommands** out) {
+    const hipError_t made = mended.create(hip, device, out);
+    return made == hipSuccess ? mended.create(hip, device, &kept[*out].second) : made;
+  };
   library.begin = [](hgcommands* self, std::size_t count, int others) {
     ++kept[self].steps;
     return mended.begin(self, count, others);
@@ -173,12 +178,17 @@ TEST_F(MendedBut, AStaleStepBesideTheRightOneIsFound) {
     return mended.update(self, index, command);
   };
   library.launch = [](hgcommands* self, hipStream_t stream, hgcommands_did* did) {
-    const Kept& of = kept[self];
-    const hipError_t right = mended.launch(self, stream, did);
-    if (of.steps != 2 || right != hipSuccess) return right;
-    EXPECT_EQ(mended.begin(self, of.commands.size(), 1), hipSuccess);
-    for (std::size_t i = 0; i < of.commands.size(); ++i) EXPECT_EQ(mended.update(self, i, &of.commands[i]), hipSuccess);
+    if (const Kept& of = kept[self]; of.steps == 2) {
+      EXPECT_EQ(mended.begin(of.second, of.commands.size(), 1), hipSuccess);
+      for (std::size_t i = 0; i < of.commands.size(); ++i)
+        EXPECT_EQ(mended.update(of.second, i, &of.commands[i]), hipSuccess);
+      EXPECT_EQ(mended.launch(of.second, stream, did), hipSuccess);
+    }
     return mended.launch(self, stream, did);
+  };
+  library.destroy = [](hgcommands* self) {
+    mended.destroy(kept[self].second);
+    mended.destroy(self);
   };
   const LibraryRaceResult result = race_library(library, {.bound = 0});
   ASSERT_TRUE(result.failure);

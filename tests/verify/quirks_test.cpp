@@ -75,6 +75,18 @@ TEST(Quirks, NodesThatALibraryGetsAsGraphsMayBeChildrenOfItsGraphs) {
   EXPECT_FALSE(explained(of_commands, kernel + "\n"));
 }
 
+TEST(Quirks, ALibraryMakesItsRequestsWhenTheProgramLaunches) {
+  const Quirk setters[] = {made_up("op=patch node=memset", "status=1")};
+  const QuirkSet all("7.2", setters);
+  const KnownQuirks of_patch{all}, of_commands{all, ways_of_commands()};
+  const Program program = program_of(std::string(kMemset) + "move b0\npatch e0\nlaunch e0 s0\n");
+  const Divergence at_patch{6, Effect::kStatus, 1}, at_launch{7, Effect::kStatus, 1}, other{7, Effect::kStatus, 2};
+  EXPECT_NE(of_patch.explain(program, at_patch), nullptr);
+  EXPECT_EQ(of_patch.explain(program, at_launch), nullptr);
+  EXPECT_NE(of_commands.explain(program, at_launch), nullptr);
+  EXPECT_EQ(of_commands.explain(program, other), nullptr);
+}
+
 TEST(Quirks, ADivergenceIsExplainedByAnEventBeforeItAndOfThatKind) {
   const Quirk memset = made_up("op=launch node=memset element=1", "bytes");
   const Quirk wider = made_up("op=launch node=memset element>1;op=launch node=memcpy", "bytes");

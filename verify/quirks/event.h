@@ -88,14 +88,14 @@ class Event {
 // Whether the number is one of those that take a walk over a graph's nodes.
 [[nodiscard]] bool takes_a_walk(Attribute attribute);
 
-// How executable graphs are brought to new addresses and parameters, as far as events depend on it.
+// How executable graphs are brought to new addresses and parameters, as far as quirks depend on it.
 struct Handling {
   // Implicit: most subjects are their strategy and nothing else.
-  Handling(StrategyKind kind, bool traces = false) : strategy(kind), traced_as_children(traces) {}
+  Handling(StrategyKind kind, bool a_library = false) : strategy(kind), library(a_library) {}
   StrategyKind strategy;
-  // Nodes that hip/patcher_abi.h has no struct for may be child graphs of one node: a library of commands gets them as
-  // graphs.
-  bool traced_as_children;
+  // A library of commands: it may get nodes that hip/patcher_abi.h has no struct for as child graphs of one node, and
+  // makes its requests when the program launches.
+  bool library;
 };
 
 // Calls `visit` with every event of `command`, which has to be valid in `state`, in a thread of a block (0: in none).

@@ -34,7 +34,7 @@ class EventEmitter {
       : state(before),
         strategy(handling.strategy),
         in_place_too(strategy == StrategyKind::kCareful || strategy == StrategyKind::kCommandBuffer),
-        traced_as_children_(handling.traced_as_children),
+        library_(handling.library),
         visit_(visit) {
     set(k_busy, !state.idle());
     if (const MemoryState& memory = state.parts().memory; memory.left_free) {
@@ -166,7 +166,7 @@ class EventEmitter {
     Event event = base_;
     event.set(k_level, level);
     describe_node(state, params, child, before, event);
-    return visit_(event) || (traced_as_children_ && is_traced(params) && traced(params, level));
+    return visit_(event) || (library_ && is_traced(params) && traced(params, level));
   }
 
  private:
@@ -231,7 +231,7 @@ class EventEmitter {
     set(k_event_of_this_stream, state.event_captured_on(id, static_cast<Id>(base_[k_stream])));
   }
 
-  const bool traced_as_children_;
+  const bool library_;
   const std::function<bool(const Event&)>& visit_;
   FactsOfGraph facts_;
   Event base_{facts_};

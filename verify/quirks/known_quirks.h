@@ -36,7 +36,7 @@ struct KnownQuirks {
 
 // The ways of a library of commands: setting nodes, updating, and instantiating at a launch.
 inline std::vector<Handling> ways_of_commands() {
-  return {StrategyKind::kPatch, StrategyKind::kUpdate, {StrategyKind::kRemap, true}};
+  return {{StrategyKind::kPatch, true}, {StrategyKind::kUpdate, true}, {StrategyKind::kRemap, true}};
 }
 
 }  // namespace verify

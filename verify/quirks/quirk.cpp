@@ -219,6 +219,10 @@ std::size_t begun_at(const Program& program, std::size_t step) {
   return in_threads ? end_of_block(program, step) : step + 1;
 }
 
+bool launches(const Program& program, std::size_t step) {
+  return step < program.steps.size() && std::holds_alternative<Launch>(program.steps[step].command);
+}
+
 }  // namespace
 
 std::set<const Quirk*> QuirkSet::met_by(const Program& program, Handling handling) const {
@@ -259,8 +263,9 @@ const Quirk* QuirkSet::explain(const Program& program, Handling handling, const 
   }
   if (candidates.empty()) return nullptr;
   const Quirk* found = nullptr;
+  const bool of_library = handling.library && launches(program, divergence.step);
   any_command(program, begun_at(program, divergence.step), [&](const State& state, std::size_t i) {
-    const bool here = divergence.effect != Effect::kStatus || i == divergence.step;
+    const bool here = divergence.effect != Effect::kStatus || of_library || i == divergence.step;
     return any_event(state, program.steps[i].command, handling, program.steps[i].in.thread, [&](const Event& event) {
       const auto at = std::ranges::find_if(candidates, [&](const Compiled* compiled) {
         return (here || compiled->later) && compiled->may_show(event, handling.strategy, several);
