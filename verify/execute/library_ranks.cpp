@@ -375,7 +375,7 @@ class RanksRound {
     if (came == 1 && known == 1 && of_rank == own.step + 1) return;
     const std::string where = fmt::format("the collective of step {}", own.step);
     if (known == 0) fail("C6", fmt::format("rank {} does not come to {}", own.rank, where));
-    if (known == 1)
+    if (known == 1 && came == 0)
       fail("C6", fmt::format("rank {} comes to {} with buffers of another rank or step", own.rank, where));
     if (came == 1 && known == 1)
       fail("C6", fmt::format("rank {} comes to the collective of another step again, in step {}", own.rank, own.step));
