@@ -123,6 +123,7 @@ constexpr std::string_view kEveryCommand[] = {
     "unreserve r0",
     "physical h0 2",
     "release h0",
+    "retain r0 1",
     "map r0 1 h0",
     "unmap r0 1",
     "access r0 1 readwrite device=1",

@@ -63,6 +63,9 @@ TEST(VirtualMemoryRules, ACallThatHipRefusesDoesNotStand) {
   EXPECT_EQ(flaw_when_mapped("unmap r0 1\n"), "line 10: no mapping begins at page 1 of r0");
   EXPECT_EQ(flaw_when_mapped("unreserve r0\n"), "line 10: memory is mapped at page 0 of r0: unmap it first");
   EXPECT_EQ(flaw_when_mapped("release h0\nrelease h0\n"), "line 11: h0 was released");
+  EXPECT_EQ(flaw_when_mapped("retain r0 0\nrelease h0\nrelease h0\nretain r0 0\nrelease h0\nrelease h0\n"),
+            "line 15: h0 was released");
+  EXPECT_EQ(flaw_when_mapped("retain r0 1\n"), "line 10: no mapping begins at page 1 of r0");
   EXPECT_EQ(flaw_when_mapped("release h1\nmap r0 1 h1\n"), "line 11: h1 was released");
   EXPECT_EQ(flaw_when_mapped("unmap r0 0\nunreserve r0\nunreserve r0\n"),
             "line 12: the addresses of r0 were given back");

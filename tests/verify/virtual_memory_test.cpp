@@ -37,6 +37,13 @@ const std::string kAliases = mapped_and(
     "on s1 memcpy dst=b3+4064 src=b1+0 bytes=64 kind=d2d\nsync s1\nread b3\nread b2\nunmap r0 0\nread b2\n"
     "unmap r0 2\nunmap r0 1\n");
 
+// Memory with two handles, of which one is released; memory without a handle that gets one, is mapped elsewhere by it,
+// and so outlives its first mapping.
+const std::string kRetains = mapped_and(
+    "retain r0 0\nrelease h0\nmap r0 1 h0\naccess r0 1 read\nview b2 r0 1 4096\nwrite b0 seed=4\nread b2\n"
+    "release h0\nunmap r0 0\nretain r0 1\nunmap r0 1\nmap r0 2 h0\naccess r0 2 readwrite\nview b3 r0 2 4096\nread b3\n"
+    "release h0\nread b3\nunmap r0 2\n");
+
 TEST(VirtualMemoryPrograms, AGraphUsesTheMemoryThatIsMappedWhenItIsLaunched) {
   agrees_under_strategies(program_of(kRemaps), {}, kStrategies);
   agrees_under_strategies(program_of("placement native\n" + kRemaps));
@@ -55,6 +62,26 @@ TEST(VirtualMemoryPrograms, TwoViewsOfOneMemoryHaveTheSameBytes) {
   const std::vector<std::byte>&across = seen.reads[1].bytes, &alias = seen.reads[2].bytes;
   EXPECT_TRUE(std::equal(alias.begin(), alias.end(), across.begin()));
   EXPECT_EQ(seen.reads[3].bytes, alias);
+}
+
+TEST(VirtualMemoryPrograms, MemoryLivesWhileItHasAHandleOrAMapping) {
+  agrees_under_strategies(program_of(kRetains), {}, kStrategies);
+  const Observation seen = trace_of(kRetains);
+  ASSERT_EQ(seen.reads.size(), 3U);
+  EXPECT_EQ(seen.reads[1].bytes, seen.reads[0].bytes);
+  EXPECT_EQ(seen.reads[2].bytes, seen.reads[0].bytes);
+}
+
+TEST(VirtualMemoryPrograms, ARetainedHandleThatIsOfOtherMemoryDiffers) {
+  OtherBench bench([](hip::Api& api) {
+    api.hipMemRetainAllocationHandle = [](hipMemGenericAllocationHandle_t* handle, void*) {
+      hipMemAllocationProp properties{};
+      properties.type = hipMemAllocationTypePinned;
+      properties.location = {hipMemLocationTypeDevice, 0};
+      return model::abi::InProcess::api().hipMemCreate(handle, kPageBytes, &properties, 0);
+    };
+  });
+  EXPECT_EQ(bench.judge.judge(program_of(kRetains), {}).verdict, VerdictKind::kDiverge);
 }
 
 // A baseline that records graphs again has more addresses of graph memory than its subject, whose ranges it is given.
@@ -86,9 +113,11 @@ TEST(VirtualMemoryPrograms, ACaptureMindsNoneOfTheCalls) {
 }
 
 TEST(VirtualMemoryPrograms, EachCallThatFailsIsReportedAndMadeAgain) {
-  for (const char* function : {"hipMemAddressReserve", "hipMemCreate", "hipMemMap", "hipMemSetAccess"}) {
+  for (const char* function : {"hipMemAddressReserve", "hipMemCreate", "hipMemMap", "hipMemSetAccess",
+                               "hipMemRetainAllocationHandle", "hipMemRelease", "hipMemUnmap", "hipMemAddressFree"}) {
     const Program program =
-        program_of("fail 1 " + std::string(function) + "\n" + mapped_and("read b0\nreserve r1 2\nbuffer b4 64\n"));
+        program_of("fail 1 " + std::string(function) + "\n" +
+                   mapped_and("read b0\nreserve r1 2\nretain r0 0\nrelease h0\nunmap r0 0\nunreserve r1\n"));
     agrees_under_strategies(program);
     Bench bench;
     EXPECT_EQ(bench.subject.run(program, {}).observation.failures_fired, 1U) << function;
@@ -175,7 +204,7 @@ TEST_P(VirtualMemoryOnAmd, ProgramsThatMapAgreeWithTheModel) {
   ModelPlatform platform;
   Executor baseline(platform, StrategyKind::kRebuild);
   Judge judge(subject.value()->runner(), baseline);
-  for (const std::string& commands : {kRemaps, kAliases, "placement native\n" + kRemaps}) {
+  for (const std::string& commands : {kRemaps, kAliases, kRetains, "placement native\n" + kRemaps}) {
     const Program program = program_of(commands);
     EXPECT_TRUE(in_agreement(judge.judge(program, {}))) << commands;
     EXPECT_TRUE(subject.value()->runner().run(program, {}, {}).observation.unsupported.empty());

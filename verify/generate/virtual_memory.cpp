@@ -213,6 +213,21 @@ void VirtualMemoryDraft::change_right() {
     take(SetAccess{place.range, place.page, static_cast<AccessRight>(choices_.below(kRightWords.size())), device});
 }
 
+// Releases a handle, or gets another one, which is mostly of memory that has none.
+void VirtualMemoryDraft::change_handles() {
+  std::vector<Place> all = places();
+  if (!all.empty() && choices_.percent(40)) {
+    std::vector<Place> released = all;
+    std::erase_if(released, [this](const Place& each) { return state_.memories().at(each.mapping.memory).alive; });
+    if (!released.empty() && choices_.percent(60)) all = released;
+    const Place& place = all[choices_.below(all.size())];
+    take(RetainMemory{place.range, place.page});
+    return;
+  }
+  const std::vector<Id> memories = alive(state_.memories());
+  if (!memories.empty()) take(ReleasePhysical{pick(memories)});
+}
+
 // More of what is there: a range, memory that is mapped, or a view.
 void VirtualMemoryDraft::extend() {
   const std::vector<Id> ranges = alive(state_.ranges());
@@ -268,8 +283,7 @@ void VirtualMemoryDraft::mapped_memory() {
   } else if (draw < 86) {
     change_right();
   } else if (draw < 93) {
-    const std::vector<Id> memories = alive(state_.memories());
-    if (!memories.empty()) take(ReleasePhysical{pick(memories)});
+    change_handles();
   } else {
     give_range_back();
   }

@@ -48,6 +48,7 @@ class VirtualMemoryDraft : protected StreamMemoryDraft {
   void remap();
   void alias();
   void change_right();
+  void change_handles();
   void extend();
   void use_view();
   void give_range_back();

@@ -211,7 +211,8 @@ class Tracker {
     for (const auto& [buffer, state] : state_.buffers()) {
       named = named || (state.view && state.alive && shows(buffer, id) && named_by_graph(buffer));
     }
-    return bits({times == 0, times > 0, times > 1, named, state_.memories().at(id).device != 0});
+    const PhysicalState& memory = state_.memories().at(id);
+    return bits({times == 0, times > 0, times > 1, named, memory.handles > 1, memory.device != 0});
   }
 
   // ---- what the states of mapped memory need

@@ -87,6 +87,7 @@ inline constexpr std::array kStates = {
     StateRow{Object::kPhysical, {"physical: mapped twice", "at two places at least"}},
     StateRow{Object::kPhysical,
              {"physical: named by a graph", "a living graph or executable graph names a view that shows it"}},
+    StateRow{Object::kPhysical, {"physical: with another handle", "`retain` got it"}},
     StateRow{Object::kPhysical, {"physical: of another device", "of a device that is not device 0"}},
 };
 
@@ -161,6 +162,7 @@ inline constexpr std::array kImpossible = {
     Impossible{"unreserve", "range: with released memory", kUnmapped},
     Impossible{"unreserve", "range: in use by a launch", kUnmapped},
     Impossible{"unmap", "range: nothing is mapped", "there is no mapping to take away"},
+    Impossible{"retain", "range: nothing is mapped", "there is no mapping whose memory gets a handle"},
     Impossible{"access", "range: nothing is mapped", "there is no mapping to which a device gets a right"},
     Impossible{"allocate on", "stream: of another device", "what graphs and streams allocate is device 0's"},
     Impossible{"free memory on", "stream: of another device", "what graphs and streams allocate is device 0's"},

@@ -23,7 +23,8 @@ inline constexpr Id kAnyView = kMaxId + 2;
 struct PhysicalState {
   std::uint32_t pages = 0;
   Id device = 0;
-  bool alive = true;  // the program has its handle; without it, the memory lives as long as it is mapped
+  bool alive = true;  // the program has a handle; without one, the memory lives as long as it is mapped
+  std::uint32_t handles = 1;
 };
 struct MappingState {
   Id memory = 0;

@@ -65,16 +65,16 @@ hip::Status MappedMemory::unreserve(const FreeRange& c) {
 }
 
 hip::Status MappedMemory::create(const CreatePhysical& c) {
-  Memory memory{nullptr, c.pages * kPageBytes};
+  Memory memory{c.pages * kPageBytes, {nullptr}};
   const hipMemAllocationProp properties = hip::memory_of_device(static_cast<int>(c.device));
   hip::Status status =
-      hip::call<&hip::Api::hipMemCreate>(context_.api, &memory.handle, memory.bytes, &properties, 0ULL);
+      hip::call<&hip::Api::hipMemCreate>(context_.api, &memory.handles.back(), memory.bytes, &properties, 0ULL);
   if (!status) return status;
   status = fill(c, memory);
   if (status) {
     memories_[c.memory] = memory;
   } else {  // the command may be run again
-    static_cast<void>(hip::call<&hip::Api::hipMemRelease>(context_.interposer.inner(), memory.handle));
+    static_cast<void>(hip::call<&hip::Api::hipMemRelease>(context_.interposer.inner(), memory.handles.back()));
   }
   return status;
 }
@@ -84,8 +84,8 @@ hip::Status MappedMemory::fill(const CreatePhysical& c, const Memory& memory) {
   if (hip::Status status = synchronize_devices(api, context_.devices); !status) return status;
   const hip::Result<void*> at = own_ranges_.reserve(api, memory.bytes);
   if (!at) return at.error();
-  hip::Status unmapped,
-      status = hip::call<&hip::Api::hipMemMap>(api, at.value(), memory.bytes, std::size_t{0}, memory.handle, 0ULL);
+  hip::Status unmapped, status = hip::call<&hip::Api::hipMemMap>(api, at.value(), memory.bytes, std::size_t{0},
+                                                                 memory.handles.back(), 0ULL);
   if (status) {
     status = fill_at(c, at.value());
     unmapped = hip::call<&hip::Api::hipMemUnmap>(api, at.value(), memory.bytes);
@@ -109,28 +109,38 @@ hip::Status MappedMemory::fill_at(const CreatePhysical& c, void* at) {
 
 hip::Status MappedMemory::release(const ReleasePhysical& c) {
   const auto found = memories_.find(c.memory);
-  if (found == memories_.end()) return missing_object();
-  hip::Status status = hip::call<&hip::Api::hipMemRelease>(context_.api, found->second.handle);
-  found->second.released = found->second.released || static_cast<bool>(status);
+  if (found == memories_.end() || found->second.handles.empty()) return missing_object();
+  hip::Status status = hip::call<&hip::Api::hipMemRelease>(context_.api, found->second.handles.back());
+  if (status) found->second.handles.pop_back();
+  return status;
+}
+
+hip::Status MappedMemory::retain(const RetainMemory& c) {
+  Range* const found = range(c.range);
+  if (found == nullptr || !found->mappings.contains(c.page)) return missing_object();
+  hipMemGenericAllocationHandle_t handle = nullptr;
+  hip::Status status =
+      hip::call<&hip::Api::hipMemRetainAllocationHandle>(context_.api, &handle, pointer_to(found->base, c.page));
+  if (status) memories_.at(found->mappings.at(c.page).memory).handles.push_back(handle);
   return status;
 }
 
 hip::Status MappedMemory::map(const MapMemory& c) {
   Range* const found = range(c.range);
   const auto memory = memories_.find(c.memory);
-  if (found == nullptr || memory == memories_.end()) return missing_object();
+  if (found == nullptr || memory == memories_.end() || memory->second.handles.empty()) return missing_object();
   const std::size_t bytes = memory->second.bytes;
   hip::Status status = hip::call<&hip::Api::hipMemMap>(context_.api, pointer_to(found->base, c.page), bytes,
-                                                       std::size_t{0}, memory->second.handle, 0ULL);
-  if (status) found->mappings[c.page] = bytes;
+                                                       std::size_t{0}, memory->second.handles.back(), 0ULL);
+  if (status) found->mappings[c.page] = {bytes, c.memory};
   return status;
 }
 
 hip::Status MappedMemory::unmap(const UnmapMemory& c) {
   Range* const found = range(c.range);
   if (found == nullptr || !found->mappings.contains(c.page)) return missing_object();
-  hip::Status status =
-      hip::call<&hip::Api::hipMemUnmap>(context_.api, pointer_to(found->base, c.page), found->mappings.at(c.page));
+  hip::Status status = hip::call<&hip::Api::hipMemUnmap>(context_.api, pointer_to(found->base, c.page),
+                                                         found->mappings.at(c.page).bytes);
   if (status) found->mappings.erase(c.page);
   return status;
 }
@@ -140,8 +150,8 @@ hip::Result<hipMemAccessFlags> MappedMemory::set_access(const SetAccess& c) {
   if (found == nullptr || !found->mappings.contains(c.page)) return missing_object().error();
   void* const at = pointer_to(found->base, c.page);
   const hipMemAccessDesc access = access_of(c.device, c.right);
-  hip::Status status =
-      hip::call<&hip::Api::hipMemSetAccess>(context_.api, at, found->mappings.at(c.page), &access, std::size_t{1});
+  hip::Status status = hip::call<&hip::Api::hipMemSetAccess>(context_.api, at, found->mappings.at(c.page).bytes,
+                                                             &access, std::size_t{1});
   if (!status) return status.error();
   unsigned long long flags = 0;
   status = hip::call<&hip::Api::hipMemGetAccess>(context_.api, &flags, &access.location, at);
@@ -167,14 +177,14 @@ hip::Status MappedMemory::give_back() {
   };
   std::set<Id> mapped;  // the ranges where memory may still be
   for (const auto& [id, range] : ranges_) {
-    for (const auto& [page, bytes] : range.mappings) {
-      hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, pointer_to(range.base, page), bytes);
+    for (const auto& [page, mapping] : range.mappings) {
+      hip::Status unmapped = hip::call<&hip::Api::hipMemUnmap>(api, pointer_to(range.base, page), mapping.bytes);
       if (!unmapped) mapped.insert(id);
       keep(std::move(unmapped));
     }
   }
   for (const auto& [id, memory] : memories_) {
-    if (!memory.released) keep(hip::call<&hip::Api::hipMemRelease>(api, memory.handle));
+    for (const auto handle : memory.handles) keep(hip::call<&hip::Api::hipMemRelease>(api, handle));
   }
   for (const auto& [id, range] : ranges_)
     keep(own_ranges_.free(api, pointer_to(range.base, 0), range.bytes, !mapped.contains(id)));

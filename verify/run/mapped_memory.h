@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "hip/address_ranges.h"
 #include "hip/result/result.h"
@@ -29,6 +30,7 @@ class MappedMemory {
   // Creates memory and fills it.
   hip::Status create(const CreatePhysical& c);
   hip::Status release(const ReleasePhysical& c);
+  hip::Status retain(const RetainMemory& c);
   hip::Status map(const MapMemory& c);
   hip::Status unmap(const UnmapMemory& c);
   // Sets the right of a device to a mapping, and returns what HIP then says that the right is.
@@ -45,12 +47,15 @@ class MappedMemory {
     hip::DeviceAddress base = 0;
     std::size_t bytes = 0;
     Id device = 0;
-    std::map<std::uint32_t, std::size_t> mappings{};  // bytes, by the first page
+    struct Mapping {
+      std::size_t bytes = 0;
+      Id memory = 0;
+    };
+    std::map<std::uint32_t, Mapping> mappings{};  // by the first page
   };
   struct Memory {
-    hipMemGenericAllocationHandle_t handle = nullptr;
     std::size_t bytes = 0;
-    bool released = false;
+    std::vector<hipMemGenericAllocationHandle_t> handles{};  // those to be released, the newest last
   };
   [[nodiscard]] Range* range(Id id);
   // Writes the first contents of memory, through a mapping of the harness.

@@ -17,6 +17,11 @@ std::uint64_t bytes_mapped(const State& state, Id range, std::uint32_t page) {
   return state.ranges().at(range).mappings.at(page).pages * kPageBytes;
 }
 
+// The variable of the newest of so many handles.
+std::string newest_handle(Id memory, std::uint32_t handles) {
+  return handles <= 1 ? fmt::format("h{}", memory) : fmt::format("h{}_{}", memory, handles - 1);
+}
+
 std::string virtual_name(Exporter& out, const char* name) {
   return fmt::format("{}{}", name, out.text().number(LocalKind::kPool));
 }
@@ -77,13 +82,22 @@ void export_command(Exporter& out, const CreatePhysical& c) {
 
 template <>
 void export_command(Exporter& out, const ReleasePhysical& c) {
-  out.call(fmt::format("hipMemRelease(h{})", c.memory));
+  out.call(fmt::format("hipMemRelease({})", newest_handle(c.memory, out.before().memories().at(c.memory).handles)));
+}
+
+template <>
+void export_command(Exporter& out, const RetainMemory& c) {
+  const Id memory = out.before().ranges().at(c.range).mappings.at(c.page).memory;
+  const std::string handle = newest_handle(memory, out.before().memories().at(memory).handles + 1);
+  out.needs().declare("hipMemGenericAllocationHandle_t", handle);
+  out.call(fmt::format("hipMemRetainAllocationHandle(&{}, {})", handle, at_page(c.range, c.page)));
 }
 
 template <>
 void export_command(Exporter& out, const MapMemory& c) {
-  out.call(fmt::format("hipMemMap({}, {}, 0, h{}, 0)", at_page(c.range, c.page),
-                       bytes_mapped(out.after(), c.range, c.page), c.memory));
+  out.call(fmt::format("hipMemMap({}, {}, 0, {}, 0)", at_page(c.range, c.page),
+                       bytes_mapped(out.after(), c.range, c.page),
+                       newest_handle(c.memory, out.before().memories().at(c.memory).handles)));
 }
 
 template <>

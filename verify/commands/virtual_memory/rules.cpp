@@ -18,6 +18,13 @@ Reason missing_range(const State& state, Id id) {
   return {};
 }
 
+// Why no mapping begins at a page, or nothing.
+Reason no_mapping(const State& state, Id range, std::uint32_t page) {
+  if (Reason reason = missing_range(state, range)) return reason;
+  if (state.ranges().at(range).mappings.contains(page)) return {};
+  return fmt::format("no mapping begins at page {} of r{}", page, range);
+}
+
 Reason missing_memory(const State& state, Id id) {
   const auto found = state.memories().find(id);
   if (found == state.memories().end()) return fmt::format("h{} was never created", id);
@@ -36,11 +43,8 @@ Reason flaw_of_pages(std::uint32_t pages) {
 
 // Why the mapping that begins at a page may not be changed, or nothing.
 Reason no_idle_mapping(const State& state, Id range, std::uint32_t page) {
-  if (Reason reason = missing_range(state, range)) return reason;
-  const std::map<std::uint32_t, MappingState>& mappings = state.ranges().at(range).mappings;
-  const auto found = mappings.find(page);
-  if (found == mappings.end()) return fmt::format("no mapping begins at page {} of r{}", page, range);
-  if (!state.range_in_use(range, page, found->second.pages)) return {};
+  if (Reason reason = no_mapping(state, range, page)) return reason;
+  if (!state.range_in_use(range, page, state.ranges().at(range).mappings.at(page).pages)) return {};
   return fmt::format("work that nothing has waited for uses what is mapped at page {} of r{}: synchronise first", page,
                      range);
 }
@@ -129,7 +133,27 @@ Reason check(const State& state, const ReleasePhysical& c) {
 
 template <>
 void apply(State& state, const ReleasePhysical& c) {
-  state.change().memory.mapped.memories.at(c.memory).alive = false;
+  PhysicalState& memory = state.change().memory.mapped.memories.at(c.memory);
+  memory.alive = --memory.handles != 0;
+}
+
+// ---- RetainMemory
+
+template <>
+constexpr Traits kTraits<RetainMemory>{kLegalInCapture, kSucceeds, kNeverRefused, kNothingSeen,
+                                       kNoDevice,       kEachTime, kOnce};
+
+template <>
+Reason check(const State& state, const RetainMemory& c) {
+  return no_mapping(state, c.range, c.page);
+}
+
+template <>
+void apply(State& state, const RetainMemory& c) {
+  VirtualState& mapped = state.change().memory.mapped;
+  PhysicalState& memory = mapped.memories.at(mapped.ranges.at(c.range).mappings.at(c.page).memory);
+  ++memory.handles;
+  memory.alive = true;
 }
 
 // ---- MapMemory
@@ -220,6 +244,7 @@ template struct Rules<ReserveRange>;
 template struct Rules<FreeRange>;
 template struct Rules<CreatePhysical>;
 template struct Rules<ReleasePhysical>;
+template struct Rules<RetainMemory>;
 template struct Rules<MapMemory>;
 template struct Rules<UnmapMemory>;
 template struct Rules<SetAccess>;

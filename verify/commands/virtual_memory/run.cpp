@@ -50,6 +50,12 @@ hip::Status run_command(Run& run, const ReleasePhysical& c) {
 }
 
 template <>
+hip::Status run_command(Run& run, const RetainMemory& c) {
+  if (run.context.api.hipMemRetainAllocationHandle == nullptr) return run.unsupported("hipMemRetainAllocationHandle");
+  return run.mapped_memory.retain(c);
+}
+
+template <>
 hip::Status run_command(Run& run, const MapMemory& c) {
   return run.mapped_memory.map(c);
 }

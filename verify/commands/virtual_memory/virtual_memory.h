@@ -62,17 +62,33 @@ struct CreatePhysical {
   }
   bool operator==(const CreatePhysical&) const = default;
 };
-// hipMemRelease of the only handle.
+// hipMemRelease of the newest handle.
 struct ReleasePhysical {
   Id memory = 0;
   static constexpr auto spec() {
     return describe_command("release",
-                            "Releases the handle of physical memory (`hipMemRelease`). Memory that is mapped stays, "
-                            "with its contents, until it is mapped nowhere.",
-                            kDrawnByHand, kNoDeviation,
+                            "Releases the newest handle of physical memory (`hipMemRelease`). Memory that is mapped "
+                            "stays, with its contents, until it has no handle and is mapped nowhere.",
+                            kDrawnByHand, kDescribedByHand,
                             NameField{&ReleasePhysical::memory, 'h', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const ReleasePhysical&) const = default;
+};
+bool describe_events(EventEmitter& out, const ReleasePhysical& c);
+// hipMemRetainAllocationHandle with the first address of a mapping.
+struct RetainMemory {
+  Id range = 0;
+  std::uint32_t page = 0;
+  static constexpr auto spec() {
+    return describe_command("retain",
+                            "Gets one more handle of the memory whose mapping begins at a page "
+                            "(`hipMemRetainAllocationHandle`), also where all its handles were released. It is to be "
+                            "released like the first, and is the one that `map` then uses.",
+                            kDrawnByHand, kNoDeviation,
+                            NameField{&RetainMemory::range, 'r', met_by_word(Leaves::kNothing)},
+                            page_number(&RetainMemory::page));
+  }
+  bool operator==(const RetainMemory&) const = default;
 };
 // hipMemMap of a whole memory from a page on.
 struct MapMemory {
@@ -145,7 +161,7 @@ struct DeclareView {
   bool operator==(const DeclareView&) const = default;
 };
 
-using VirtualMemoryCommands = CommandList<ReserveRange, FreeRange, CreatePhysical, ReleasePhysical, MapMemory,
-                                          UnmapMemory, SetAccess, DeclareView>;
+using VirtualMemoryCommands = CommandList<ReserveRange, FreeRange, CreatePhysical, ReleasePhysical, RetainMemory,
+                                          MapMemory, UnmapMemory, SetAccess, DeclareView>;
 
 }  // namespace verify
