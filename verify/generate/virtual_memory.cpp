@@ -292,6 +292,7 @@ void VirtualMemoryDraft::mapped_memory() {
 void VirtualMemoryDraft::map_during_capture() {
   if (choices_.percent(50)) return remap();
   if (choices_.percent(15)) return give_range_back();
+  if (choices_.percent(15)) return change_handles();
   mapped_memory();
 }
 

@@ -101,7 +101,7 @@ std::vector<Sample> samples() {
       {"physical h0 1\n", ", 4096, 0, 1000003);"},
       {"physical h0 1\nrelease h0\n", "hipMemRelease(h0)"},
       {kMapping + "retain r0 1\n", "hipMemRetainAllocationHandle(&h0_1, r0 + 4096)"},
-      {kMapping + "retain r0 1\nrelease h0\nrelease h0\n", "hipMemRelease(h0_1)"},
+      {kMapping + "retain r0 1\nrelease h0\n", "hipMemRelease(h0_1)"},
       {kMapping, "hipMemMap(r0 + 4096, 4096, 0, h0, 0)"},
       {kMapping + "unmap r0 1\n", "hipMemUnmap(r0 + 4096, 4096)"},
       {kMapping + "access r0 1 read device=1\n", "hipMemSetAccess(r0 + 4096, 4096, &access"},
