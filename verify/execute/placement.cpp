@@ -303,29 +303,35 @@ hip::Result<hip::DeviceAddress> BufferMemory::place_range(const std::function<hi
 void BufferMemory::show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address, Id device) {
   places_[buffer].bytes = bytes;
   places_[buffer].kind.device = device;
+  places_[buffer].view = true;
   addresses_[buffer] = frozen_[buffer] = address;
 }
 
 hip::Status BufferMemory::write(Id buffer, std::uint64_t seed, std::uint64_t offset,
                                 std::span<const std::uint8_t> data) {
   if (hip::Status status = wait(); !status) return status;
-  if (!data.empty()) {
-    const std::span<const std::byte> bytes = std::as_bytes(data);
-    return store(addresses_[buffer] + offset, places_[buffer].kind.memory, bytes.data(), bytes.size());
+  std::span<const std::byte> bytes = std::as_bytes(data);
+  if (data.empty()) {
+    scratch_.resize(places_[buffer].bytes);
+    fill_pattern(buffer, seed, scratch_);
+    bytes = scratch_;
+    offset = 0;
   }
-  scratch_.resize(places_[buffer].bytes);
-  fill_pattern(buffer, seed, scratch_);
-  return store(addresses_[buffer], places_[buffer].kind.memory, scratch_.data(), scratch_.size());
+  return on_device(platform_.api(), copying_device(buffer), [&] {
+    return store(addresses_[buffer] + offset, places_[buffer].kind.memory, bytes.data(), bytes.size());
+  });
 }
 
 hip::Status BufferMemory::read(Id buffer, std::vector<std::byte>& bytes) {
   if (hip::Status status = wait(); !status) return status;
   bytes.resize(places_[buffer].bytes);
-  return load(addresses_[buffer], places_[buffer].kind.memory, bytes.data(), bytes.size());
+  return on_device(platform_.api(), copying_device(buffer),
+                   [&] { return load(addresses_[buffer], places_[buffer].kind.memory, bytes.data(), bytes.size()); });
 }
 hip::Status BufferMemory::read_by_runtime(Id buffer, std::vector<std::byte>& bytes) {
   bytes.resize(places_[buffer].bytes);
-  return platform_.load(addresses_[buffer], bytes.data(), bytes.size());
+  return on_device(platform_.api(), copying_device(buffer),
+                   [&] { return platform_.load(addresses_[buffer], bytes.data(), bytes.size()); });
 }
 
 hip::Status BufferMemory::find_places(const std::vector<BufferMove>& moves, std::vector<NewPlace>& targets) {

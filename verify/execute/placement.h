@@ -104,12 +104,19 @@ class BufferMemory {
     bool alive = false;
     const void* symbol = nullptr;
     std::optional<Id> module{};  // the module that has the variable
+    bool view = false;           // of mapped memory, to which no other device than its own may have a right
   };
   struct NewPlace {
     hip::DeviceAddress address;
     std::uint64_t capacity;
     bool fresh;  // no buffer leaves it
   };
+  // The device that is current when the host reads or writes the buffer: 0, or that of a view's memory, because
+  // AMD's 7.2 copies with a kernel of the current device.
+  [[nodiscard]] Id copying_device(Id buffer) {
+    const Place& place = places_[buffer];
+    return place.view ? place.kind.device : 0;
+  }
   // Finds a place for each move. Where one is refused, all are given back: the program makes the same move again.
   hip::Status find_places(const std::vector<BufferMove>& moves, std::vector<NewPlace>& targets);
   hip::Result<hip::DeviceAddress> runtime_allocate(std::uint64_t bytes, Kind kind);

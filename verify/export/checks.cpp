@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "verify/export/exporter.h"
+#include "verify/program/state_devices.h"
 
 namespace verify {
 namespace {
@@ -21,8 +22,10 @@ void ReproducerChecks::bytes(std::size_t step) {
     for (std::size_t i = 0; i < bytes.hex.size(); i += kHexALine) {
       literal += fmt::format("{}\"{}\"", i == 0 ? "" : "\n         ", bytes.hex.substr(i, kHexALine));
     }
-    out_.text().equal(fmt::format("the bytes at {}", at), literal,
-                      fmt::format("hex({}, {})", at, bytes.hex.size() / 2));
+    out_.text().on_device(device_of_view(out_.after(), bytes.buffer), [&] {
+      out_.text().equal(fmt::format("the bytes at {}", at), literal,
+                        fmt::format("hex({}, {})", at, bytes.hex.size() / 2));
+    });
   }
 }
 

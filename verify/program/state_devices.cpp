@@ -31,6 +31,11 @@ bool runs_on(const GraphState& graph, Id device) {
   });
 }
 
+Id device_of_view(const State& state, Id id) {
+  const BufferState* buffer = state.buffer(id);
+  return buffer != nullptr && buffer->view ? buffer->device : 0;
+}
+
 Id devices_needed(const Program& program) {
   Id highest = 0;
   for (const Step& step : program.steps) {

@@ -14,6 +14,10 @@ namespace verify {
 // Whether a kernel or a memset of the graph, at any depth, is of that device.
 [[nodiscard]] bool runs_on(const GraphState& graph, Id device);
 
+// The device of a view's memory; 0 for other buffers. It is current while the host copies the bytes, because another
+// device may have no right to them.
+[[nodiscard]] Id device_of_view(const State& state, Id buffer);
+
 // How many devices a program asks for: one more than the highest number in it.
 [[nodiscard]] Id devices_needed(const Program& program);
 

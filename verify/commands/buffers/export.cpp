@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "verify/export/exporter.h"
+#include "verify/program/state_devices.h"
 
 namespace verify {
 namespace {
@@ -89,7 +90,8 @@ template <>
 void export_command(Exporter& out, const Write& c) {
   if (!c.data.empty()) return out.refuse("bytes of a recorded program has no stand-alone form yet");
   out.text().wait();
-  out.memory().fill(c.buffer, out.before().buffer(c.buffer)->bytes, c.seed);
+  out.text().on_device(device_of_view(out.before(), c.buffer),
+                       [&] { out.memory().fill(c.buffer, out.before().buffer(c.buffer)->bytes, c.seed); });
 }
 
 template <>

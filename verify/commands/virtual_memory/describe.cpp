@@ -1,4 +1,4 @@
-// The events of giving addresses and handles back, which their fields do not describe.
+// Events that the fields of a command do not describe.
 #include <algorithm>
 
 #include "verify/quirks/event_emitter.h"
@@ -12,9 +12,9 @@ bool describe_events(EventEmitter& out, const FreeRange&) {
   return out.emit();
 }
 
-bool describe_events(EventEmitter& out, const ReleasePhysical& c) {
-  out.set_op("release");
-  out.set(k_handles, out.state.memories().at(c.memory).handles);
+// `retain` of a user object is another operation.
+bool describe_events(EventEmitter& out, const RetainMemory&) {
+  out.set_op("retain_memory");
   return out.emit();
 }
 

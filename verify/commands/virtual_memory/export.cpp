@@ -49,7 +49,8 @@ void fill_physical(Exporter& out, const CreatePhysical& c, std::uint64_t bytes) 
   text.must(fmt::format("hipMemMap({}, {}, 0, h{}, 0)", at, bytes, c.memory));
   const std::string access = describe_access(out, c.device, AccessRight::kReadWrite);
   text.must(fmt::format("hipMemSetAccess({}, {}, &{}, 1)", at, bytes, access));
-  text.line(fmt::format("fill({}, {}, {}, {});", at, bytes, c.memory, kSeedOfPhysical));
+  text.on_device(c.device,
+                 [&] { text.line(fmt::format("fill({}, {}, {}, {});", at, bytes, c.memory, kSeedOfPhysical)); });
   text.must(fmt::format("hipMemUnmap({}, {})", at, bytes));
   text.must(fmt::format("hipMemAddressFree({}, {})", at, bytes));
 }

@@ -69,12 +69,11 @@ struct ReleasePhysical {
     return describe_command("release",
                             "Releases the newest handle of physical memory (`hipMemRelease`). Memory that is mapped "
                             "stays, with its contents, until it has no handle and is mapped nowhere.",
-                            kDrawnByHand, kDescribedByHand,
+                            kDrawnByHand, kNoDeviation,
                             NameField{&ReleasePhysical::memory, 'h', met_by_word(Leaves::kNothing)});
   }
   bool operator==(const ReleasePhysical&) const = default;
 };
-bool describe_events(EventEmitter& out, const ReleasePhysical& c);
 // hipMemRetainAllocationHandle with the first address of a mapping.
 struct RetainMemory {
   Id range = 0;
@@ -84,12 +83,13 @@ struct RetainMemory {
                             "Gets one more handle of the memory whose mapping begins at a page "
                             "(`hipMemRetainAllocationHandle`), also where all its handles were released. It is to be "
                             "released like the first, and is the one that `map` then uses.",
-                            kDrawnByHand, kNoDeviation,
+                            kDrawnByHand, kDescribedByHand,
                             NameField{&RetainMemory::range, 'r', met_by_word(Leaves::kNothing)},
                             page_number(&RetainMemory::page));
   }
   bool operator==(const RetainMemory&) const = default;
 };
+bool describe_events(EventEmitter& out, const RetainMemory& c);
 // hipMemMap of a whole memory from a page on.
 struct MapMemory {
   Id range = 0;
