@@ -17,7 +17,9 @@
 #include "fuzz/finding.h"
 #include "fuzz/kernel_text.h"
 #include "verify/execute/death.h"
+#include "verify/execute/library_place.h"
 #include "verify/oracle/cause.h"
+#include "verify/program/text.h"
 #include "verify/subject/process.h"
 
 namespace fuzz {
@@ -40,7 +42,8 @@ std::string encode(const Judgement& judgement) {
               {"reason", judgement.reason},
               {"broken", broken},
               {"violations", violations},
-              {"differences", differences}}
+              {"differences", differences},
+              {"steps", judgement.steps}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -59,6 +62,7 @@ Judgement decode(const json& data) {
         {d.at(0).get<std::string>(), d.at(1).get<std::string>(), d.at(2).get<std::string>(), d.at(3).get<std::string>(),
          static_cast<verify::Difference::Place>(d.at(4).get<int>()), d.at(5).get<std::uint32_t>()});
   }
+  judgement.steps = data.at("steps").get<verify::StepCounts>();
   return judgement;
 }
 
@@ -94,6 +98,7 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   int ends[2];
   if (pipe(ends) != 0) return {{}, {.detail = fmt::format("no pipe: {}", std::strerror(errno))}};
   std::fflush(stdout);  // the child must not write what the parent has not written yet
+  verify::LibraryPlace::share();
   const pid_t child = fork();
   if (child < 0) {
     close(ends[0]);
@@ -120,14 +125,9 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   return {decode(data), {}};
 }
 
-// Whether capture has rules for the command in which the process dies. That command is the last one of the shortest
-// beginning of the program that dies.
-bool dies_in_capture(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
-                     double timeout_seconds) {
-  const auto begins = [](const verify::Step& step) {
-    return std::holds_alternative<verify::BeginCapture>(step.command);
-  };
-  if (std::ranges::none_of(program.steps, begins)) return false;
+// The command in which the process dies: the last one of the shortest beginning of the program that dies.
+std::size_t dying_step(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
+                       double timeout_seconds) {
   std::size_t survives = 0, dies = program.steps.size();
   while (survives + 1 < dies) {
     const std::size_t middle = survives + (dies - survives) / 2;
@@ -135,7 +135,7 @@ bool dies_in_capture(Setup& setup, const verify::Program& program, const verify:
     beginning.steps.resize(middle);
     (judge_in_child(setup, beginning, options, timeout_seconds).judgement ? survives : dies) = middle;
   }
-  return dies > 0 && verify::step_concerns_capture(program, dies - 1);
+  return dies - 1;
 }
 
 }  // namespace
@@ -152,6 +152,7 @@ verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, c
     const ChildResult again = judge_in_child(setup, program, other, timeout_seconds);
     return again.judgement && again.judgement->verdict != verify::VerdictKind::kDiverge;
   };
+  const std::string death = result.death.text() + verify::LibraryPlace::text();
   Judgement judgement;
   judgement.verdict = verify::VerdictKind::kDiverge;
   if (survives(&verify::JudgeOptions::poison)) {
@@ -159,11 +160,14 @@ verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, c
   } else if (survives(&verify::JudgeOptions::failures)) {
     judgement.broken.push_back(verify::PropertyId::kP4);
   }
-  if (result.death.kind == verify::Death::Kind::kSignal && dies_in_capture(setup, program, options, timeout_seconds)) {
-    judgement.broken.push_back(verify::PropertyId::kP7);
+  verify::Difference difference = end_of_program(death);
+  if (result.death.kind == verify::Death::Kind::kSignal && !program.steps.empty()) {
+    const std::size_t step = dying_step(setup, program, options, timeout_seconds);
+    difference.command = verify::print_command(program.steps[step].command);
+    if (verify::step_concerns_capture(program, step)) judgement.broken.push_back(verify::PropertyId::kP7);
   }
   judgement.broken.push_back(verify::PropertyId::kP11);
-  judgement.differences.push_back(end_of_program(result.death.text()));
+  judgement.differences.push_back(std::move(difference));
   return judgement;
 }
 

@@ -95,6 +95,11 @@ void print_judgement(const verify::Judgement& judgement) {
   }
 }
 
+// Whether a library refused or failed a step, and said why.
+bool has_reasons(const verify::StepCounts& steps) {
+  return std::ranges::any_of(steps, [](const auto& step) { return step.first.find(": ") != std::string::npos; });
+}
+
 using Notes = std::vector<std::string>;
 
 nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program,
@@ -233,6 +238,11 @@ int run(const ReplayCommand& command) {
     for (const std::string& note : notes) std::cout << "note: " << note << "\n";
     report.add(command.files[i], programs[i], judgement, notes);
     status = worse(status, status_of(judgement.verdict));
+    if (has_reasons(judgement.steps)) std::cout << reports::steps_in_words(judgement.steps) << "\n";
+    if (judgement.verdict == verify::VerdictKind::kAgree && reports::refused_every_step(judgement.steps)) {
+      std::cout << "nothing was judged: the library refused every step\n";
+      status = worse(status, kHarness);
+    }
     if (command.json.empty()) continue;
     const nlohmann::ordered_json json = judgement_json(command, programs[i], judgement, notes);
     const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

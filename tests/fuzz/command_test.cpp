@@ -146,6 +146,23 @@ TEST_F(Campaign, CountsWhatTheStepsOfCommandBuffersDid) {
   EXPECT_EQ(refusing.at("refused: it refuses every step"), refusing.at("refused"));
 }
 
+TEST_F(Campaign, AReplaySaysWhereALibraryEndedTheProcessAndThatARefusedStepWasNotJudged) {
+  std::ofstream(folder / "one.program") << "hgcheck-program 1\nbuffer b0 64\ngraph g0\n"
+                                           "memset g0.n0 dst=b0+0 value=1 width=8\n"
+                                           "instantiate e0 g0\nlaunch e0 s0\n";
+  const auto replay = [&](const char* library) {
+    return hgcheck({"replay", folder / "one.program", "--subject", std::string("model:lib=") + library});
+  };
+  const Outcome aborting = replay(ABORTING_COMMANDS), refusing = replay(REFUSING_COMMANDS);
+  EXPECT_EQ(aborting.status, 1);
+  EXPECT_NE(aborting.output.find("process at 'launch e0 s0'"), std::string::npos) << aborting.output;
+  EXPECT_NE(aborting.output.find("(Aborted) in hgcommands_update, command 0\n"), std::string::npos) << aborting.output;
+  EXPECT_EQ(refusing.status, 3);
+  EXPECT_NE(refusing.output.find("; refused: it refuses every step ("), std::string::npos) << refusing.output;
+  EXPECT_NE(refusing.output.find("\nnothing was judged: the library refused every step\n"), std::string::npos)
+      << refusing.output;
+}
+
 TEST_F(Campaign, ALibraryThatEndsTheProcessOfItsRanksIsAFindingWithItsSchedule) {
   for (const char* library : {ABORTING_COMMANDS, LEAVING_COMMANDS, RECURSING_COMMANDS}) {
     const Outcome outcome = hgcheck({"race", "--library", library});

@@ -46,6 +46,14 @@ TEST(CommandLibrary, NestedBuffersAndTracedCommandsAreHandedOver) {
   EXPECT_EQ(updating.run(program).steps, (Steps{{"updated", 1}, {"recorded", 1}}));
 }
 
+TEST(CommandLibrary, ADestroyThatIsRefusedIsMadeAgainByTheLibrary) {
+  for (const char* library : {UPDATING_COMMANDS, SETTING_COMMANDS}) {
+    const Judgement judgement =
+        LibraryBed(library).judge(program_of(kTwoLaunches + "fail 1 hipGraphExecDestroy\ndestroy e0\n"));
+    EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << library;
+  }
+}
+
 TEST(CommandLibrary, ARefusedStepIsRecordedAndLaunchedByTheHarness) {
   LibraryBed refusing(REFUSING_COMMANDS);
   const Program program = program_of(kTwoLaunches + "move b0\npatch e0\nlaunch e0 s0\n");

@@ -11,6 +11,7 @@
 #include "hip/captured_graph.h"
 #include "verify/execute/captured_launch.h"
 #include "verify/execute/interposer.h"
+#include "verify/execute/library_place.h"
 #include "verify/execute/rebuild.h"
 #include "verify/execute/shown_nodes.h"
 
@@ -154,9 +155,20 @@ void count(const hgcommands_did& did, StepCounts& steps) {
 class LibraryExec final : public ExecPatcher {
  public:
   LibraryExec(const CommandLibrary& library, StrategyContext& context, const ExecObject& exec)
-      : library_(library), finder_(context.api), exec_(exec) {}
+      : library_(library),
+        interposer_(context.interposer),
+        reported_(context.error_reported),
+        finder_(context.api),
+        exec_(exec) {}
+  // hgcommands_destroy cannot tell of a call that was refused: it makes it once more.
   ~LibraryExec() override {
-    if (commands_ != nullptr) library_.destroy(commands_);
+    if (commands_ == nullptr) return;
+    const std::uint64_t fired = interposer_.fired();
+    {
+      const LibraryPlace place("hgcommands_destroy");
+      library_.destroy(commands_);
+    }
+    if (interposer_.fired() != fired) reported_ = true;
   }
 
   // One step. False: the library refused, and launched nothing.
@@ -198,7 +210,10 @@ class LibraryExec final : public ExecPatcher {
  private:
   hip::Status make(StrategyContext& context) {
     if (commands_ != nullptr) return {};
-    const hipError_t made = library_.create(&finder_.base, hip::home_of(exec_.recording), &commands_);
+    const hipError_t made = [&] {
+      const LibraryPlace place("hgcommands_create");
+      return library_.create(&finder_.base, hip::home_of(exec_.recording), &commands_);
+    }();
     if (made == hipSuccess && commands_ != nullptr) return {};
     commands_ = nullptr;
     if (made == hipErrorNotSupported) {
@@ -215,19 +230,27 @@ class LibraryExec final : public ExecPatcher {
     const std::vector<hgcommands_command>& commands = shown.commands();
     const bool others = shape != shape_;
     if (others) shape_.clear();  // until these commands have been launched
-    if (const hipError_t begun = library_.begin(commands_, commands.size(), others ? 1 : 0); begun != hipSuccess)
+    if (const hipError_t begun = begin(commands.size(), others); begun != hipSuccess)
       return failed_call("hgcommands_begin", begun, context.steps);
     for (std::size_t i = 0; i < commands.size(); ++i) {
+      const LibraryPlace place("hgcommands_update", i);
       if (const hipError_t taken = library_.update(commands_, i, &commands[i]); taken != hipSuccess)
         return failed_call("hgcommands_update", taken, context.steps);
     }
+    const LibraryPlace place("hgcommands_launch");
     if (const hipError_t launched = library_.launch(commands_, stream, &did); launched != hipSuccess)
       return failed_call("hgcommands_launch", launched, context.steps);
     shape_ = std::move(shape);
     return {};
   }
+  hipError_t begin(std::size_t commands, bool others) {
+    const LibraryPlace place("hgcommands_begin");
+    return library_.begin(commands_, commands, others ? 1 : 0);
+  }
 
   const CommandLibrary& library_;
+  const Interposer& interposer_;
+  bool& reported_;  // StrategyContext::error_reported
   HipFinder finder_;
   const ExecObject& exec_;
   hgcommands* commands_ = nullptr;

@@ -8,6 +8,7 @@
 
 #include "verify/execute/command_library.h"
 #include "verify/execute/interposer.h"
+#include "verify/execute/library_place.h"
 #include "verify/execute/shown_nodes.h"
 
 namespace verify {
@@ -111,7 +112,10 @@ class LibraryPatcher final : public ExecPatcher {
     std::vector<hgpatcher_move> passed;
     for (const hip::Move& move : moves) passed.push_back({move.buffer, move.from, move.to, bytes_[move.buffer]});
     hipError_t error = hipSuccess;
-    const hgpatcher_status status = library_.patch(patcher_, passed.data(), passed.size(), &error);
+    const hgpatcher_status status = [&] {
+      const LibraryPlace place("hgpatcher_patch");
+      return library_.patch(patcher_, passed.data(), passed.size(), &error);
+    }();
     if (poison_ && !passed.empty()) {
       std::memset(static_cast<void*>(passed.data()), static_cast<int>(kPoison), passed.size() * sizeof passed[0]);
       moves_.push_back(std::move(passed));
@@ -129,6 +133,7 @@ class LibraryPatcher final : public ExecPatcher {
   }
   hipError_t launch(const hip::Api& api, hipGraphExec_t exec, hipStream_t stream) override {
     if (library_.launch == nullptr || patcher_ == nullptr) return api.hipGraphLaunch(exec, stream);
+    const LibraryPlace place("hgpatcher_launch");
     return library_.launch(patcher_, stream);
   }
 
@@ -141,7 +146,10 @@ class LibraryPatcher final : public ExecPatcher {
     graph.addresses = tables_.back().addresses.data();
     graph.bytes = tables_.back().bytes.data();
     graph.buffer_count = addresses_.size();
-    const hipError_t status = library_.record(&finder_.base, &graph, &patcher_);
+    const hipError_t status = [&] {
+      const LibraryPlace place("hgpatcher_record");
+      return library_.record(&finder_.base, &graph, &patcher_);
+    }();
     if (poison_) {
       views_.back()->overwrite();
       for (hip::DeviceAddress& address : tables_.back().addresses) std::memset(&address, 0xdb, sizeof address);
@@ -166,6 +174,7 @@ class LibraryPatcher final : public ExecPatcher {
     return hip::PatchError{hip::PatchFailure::kUnusable, error, name};
   }
   void forget() {
+    const LibraryPlace place("hgpatcher_destroy");
     if (patcher_ != nullptr) library_.destroy(patcher_);
     patcher_ = nullptr;
   }
