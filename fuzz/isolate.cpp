@@ -19,7 +19,6 @@
 #include "verify/execute/death.h"
 #include "verify/execute/library_place.h"
 #include "verify/oracle/cause.h"
-#include "verify/program/text.h"
 #include "verify/subject/process.h"
 
 namespace fuzz {
@@ -95,10 +94,10 @@ struct ChildResult {
 
 ChildResult judge_in_child(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
                            double timeout_seconds) {
+  verify::LibraryPlace::share();
   int ends[2];
   if (pipe(ends) != 0) return {{}, {.detail = fmt::format("no pipe: {}", std::strerror(errno))}};
   std::fflush(stdout);  // the child must not write what the parent has not written yet
-  verify::LibraryPlace::share();
   const pid_t child = fork();
   if (child < 0) {
     close(ends[0]);
@@ -125,9 +124,14 @@ ChildResult judge_in_child(Setup& setup, const verify::Program& program, const v
   return {decode(data), {}};
 }
 
-// The command in which the process dies: the last one of the shortest beginning of the program that dies.
-std::size_t dying_step(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
-                       double timeout_seconds) {
+// Whether capture has rules for the command in which the process dies. That command is the last one of the shortest
+// beginning of the program that dies.
+bool dies_in_capture(Setup& setup, const verify::Program& program, const verify::JudgeOptions& options,
+                     double timeout_seconds) {
+  const auto begins = [](const verify::Step& step) {
+    return std::holds_alternative<verify::BeginCapture>(step.command);
+  };
+  if (std::ranges::none_of(program.steps, begins)) return false;
   std::size_t survives = 0, dies = program.steps.size();
   while (survives + 1 < dies) {
     const std::size_t middle = survives + (dies - survives) / 2;
@@ -135,7 +139,7 @@ std::size_t dying_step(Setup& setup, const verify::Program& program, const verif
     beginning.steps.resize(middle);
     (judge_in_child(setup, beginning, options, timeout_seconds).judgement ? survives : dies) = middle;
   }
-  return dies - 1;
+  return dies > 0 && verify::step_concerns_capture(program, dies - 1);
 }
 
 }  // namespace
@@ -160,14 +164,11 @@ verify::Judgement judge_isolated(Setup& setup, const verify::Program& program, c
   } else if (survives(&verify::JudgeOptions::failures)) {
     judgement.broken.push_back(verify::PropertyId::kP4);
   }
-  verify::Difference difference = end_of_program(death);
-  if (result.death.kind == verify::Death::Kind::kSignal && !program.steps.empty()) {
-    const std::size_t step = dying_step(setup, program, options, timeout_seconds);
-    difference.command = verify::print_command(program.steps[step].command);
-    if (verify::step_concerns_capture(program, step)) judgement.broken.push_back(verify::PropertyId::kP7);
+  if (result.death.kind == verify::Death::Kind::kSignal && dies_in_capture(setup, program, options, timeout_seconds)) {
+    judgement.broken.push_back(verify::PropertyId::kP7);
   }
   judgement.broken.push_back(verify::PropertyId::kP11);
-  judgement.differences.push_back(std::move(difference));
+  judgement.differences.push_back(end_of_program(death));
   return judgement;
 }
 

@@ -17,6 +17,7 @@
 #include "reports/report.h"
 #include "reports/terminal.h"
 #include "verify/execute/death.h"
+#include "verify/execute/library_place.h"
 #include "verify/program/blocks.h"
 #include "verify/program/escaped_work.h"
 #include "verify/program/text.h"
@@ -95,11 +96,6 @@ void print_judgement(const verify::Judgement& judgement) {
   }
 }
 
-// Whether a library refused or failed a step, and said why.
-bool has_reasons(const verify::StepCounts& steps) {
-  return std::ranges::any_of(steps, [](const auto& step) { return step.first.find(": ") != std::string::npos; });
-}
-
 using Notes = std::vector<std::string>;
 
 nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify::Program& program,
@@ -111,6 +107,7 @@ nlohmann::ordered_json judgement_json(const ReplayCommand& command, const verify
                                  {"commands", verify::counted_commands(program)},
                                  {"verdict", verdict_name(judgement.verdict)},
                                  {"reason", judgement.reason},
+                                 {"steps", judgement.steps},
                                  {"notes", notes}};
   json["properties"] = nlohmann::ordered_json::array();
   for (const verify::PropertyId id : judgement.broken) json["properties"].push_back(verify::property(id).name);
@@ -172,6 +169,7 @@ class ReplayReport {
 // the commands that ended in another way than in the first round.
 void print_observation(Setup& setup, const verify::Program& program) {
   std::cout << std::flush;
+  verify::LibraryPlace::share();
   const pid_t child = fork();
   if (child == 0) {
     const verify::RunResult result = [&] {
@@ -199,7 +197,7 @@ void print_observation(Setup& setup, const verify::Program& program) {
   }
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && status != 0) {
-    std::cout << "the trace ends here: " << verify::death_of(status).text() << "\n";
+    std::cout << "the trace ends here: " << verify::death_of(status).text() << verify::LibraryPlace::text() << "\n";
   }
 }
 
@@ -238,8 +236,9 @@ int run(const ReplayCommand& command) {
     for (const std::string& note : notes) std::cout << "note: " << note << "\n";
     report.add(command.files[i], programs[i], judgement, notes);
     status = worse(status, status_of(judgement.verdict));
-    if (has_reasons(judgement.steps)) std::cout << reports::steps_in_words(judgement.steps) << "\n";
-    if (judgement.verdict == verify::VerdictKind::kAgree && reports::refused_every_step(judgement.steps)) {
+    if (!command.trace && reports::gives_reasons(judgement.steps))
+      std::cout << reports::steps_in_words(judgement.steps) << "\n";
+    if (reports::refused_every_step(judgement.steps) && status_of(judgement.verdict) == kAgreed) {
       std::cout << "nothing was judged: the library refused every step\n";
       status = worse(status, kHarness);
     }

@@ -154,6 +154,10 @@ std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps) {
   return text + reasons_in_words(steps, "refused") + reasons_in_words(steps, "failed");
 }
 
+bool gives_reasons(const std::map<std::string, std::uint64_t>& steps) {
+  return std::ranges::any_of(steps, [](const auto& step) { return step.first.find(": ") != std::string::npos; });
+}
+
 bool refused_every_step(const std::map<std::string, std::uint64_t>& steps) {
   constexpr std::array<const char*, 4> kTaken{"launched", "set", "updated", "recorded"};
   return steps.contains("refused") &&

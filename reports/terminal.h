@@ -38,6 +38,8 @@ inline constexpr std::size_t kTerminalFindings = 4;  // printed while the campai
 [[nodiscard]] std::string steps_in_words(const std::map<std::string, std::uint64_t>& steps);
 
 // Whether there were steps and each was refused: then nothing of the library was judged.
+// Whether a library refused or failed a step, and why is counted.
+[[nodiscard]] bool gives_reasons(const std::map<std::string, std::uint64_t>& steps);
 [[nodiscard]] bool refused_every_step(const std::map<std::string, std::uint64_t>& steps);
 [[nodiscard]] std::string to_terminal(const verify::CampaignResult& result, const Ending& ending, Detail detail);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "library_bed.h"
@@ -52,6 +53,12 @@ TEST(CommandLibrary, ADestroyThatIsRefusedIsMadeAgainByTheLibrary) {
         LibraryBed(library).judge(program_of(kTwoLaunches + "fail 1 hipGraphExecDestroy\ndestroy e0\n"));
     EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << library;
   }
+  // It makes the call once more, not twice: what is left is a leak.
+  const Judgement left =
+      LibraryBed(UPDATING_COMMANDS)
+          .judge(program_of(kTwoLaunches + "fail 1 hipGraphExecDestroy\nfail 1 hipGraphExecDestroy\ndestroy e0\n"));
+  EXPECT_EQ(left.verdict, VerdictKind::kDiverge);
+  EXPECT_TRUE(std::ranges::find(left.broken, PropertyId::kP8) != left.broken.end());
 }
 
 TEST(CommandLibrary, ARefusedStepIsRecordedAndLaunchedByTheHarness) {

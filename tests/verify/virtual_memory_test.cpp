@@ -44,6 +44,11 @@ const std::string kRetains = mapped_and(
     "release h0\nunmap r0 0\nretain r0 1\nunmap r0 1\nmap r0 2 h0\naccess r0 2 readwrite\nview b3 r0 2 4096\nread b3\n"
     "release h0\nread b3\nunmap r0 2\n");
 
+// The host's copies of memory to which its own device alone has a right.
+const std::string kOnDevice1 =
+    "reserve r0 1 device=1\nphysical h0 1 device=1\nmap r0 0 h0\naccess r0 0 readwrite device=1\nview b0 r0 0 4096\n"
+    "read b0\nwrite b0 seed=5\nread b0\n";
+
 TEST(VirtualMemoryPrograms, AGraphUsesTheMemoryThatIsMappedWhenItIsLaunched) {
   agrees_under_strategies(program_of(kRemaps), {}, kStrategies);
   agrees_under_strategies(program_of("placement native\n" + kRemaps));
@@ -70,6 +75,10 @@ TEST(VirtualMemoryPrograms, MemoryLivesWhileItHasAHandleOrAMapping) {
   ASSERT_GE(seen.reads.size(), 3U);
   EXPECT_EQ(seen.reads[1].bytes, seen.reads[0].bytes);
   EXPECT_EQ(seen.reads[2].bytes, seen.reads[0].bytes);
+}
+
+TEST(VirtualMemoryPrograms, HandlesThatTheProgramKeepsAreReleasedAtItsEnd) {
+  agrees_under_strategies(program_of(mapped_and("retain r0 0\nretain r0 0\nrelease h0\n")), {}, kStrategies);
 }
 
 TEST(VirtualMemoryPrograms, ARetainedHandleThatIsOfOtherMemoryDiffers) {
@@ -184,6 +193,9 @@ TEST(VirtualMemoryPrograms, ARuntimeThatReportsAnotherRightDiffers) {
 TEST(VirtualMemoryPrograms, ARuntimeWithoutThemOrWithLargerPagesIsUnsupported) {
   OtherBench lacking([](hip::Api& api) { api.hipMemMap = nullptr; });
   EXPECT_EQ(lacking.judge.judge(program_of(kMapped), {}).verdict, VerdictKind::kUnsupported);
+  OtherBench without_retain([](hip::Api& api) { api.hipMemRetainAllocationHandle = nullptr; });
+  EXPECT_EQ(without_retain.judge.judge(program_of(kRetains), {}).verdict, VerdictKind::kUnsupported);
+  EXPECT_EQ(without_retain.judge.judge(program_of(kRemaps), {}).verdict, VerdictKind::kAgree);
   OtherBench larger([](hip::Api& api) {
     api.hipMemGetAllocationGranularity = [](std::size_t* bytes, const hipMemAllocationProp*,
                                             hipMemAllocationGranularity_flags) {
@@ -204,7 +216,7 @@ TEST_P(VirtualMemoryOnAmd, ProgramsThatMapAgreeWithTheModel) {
   ModelPlatform platform;
   Executor baseline(platform, StrategyKind::kRebuild);
   Judge judge(subject.value()->runner(), baseline);
-  for (const std::string& commands : {kRemaps, kAliases, "placement native\n" + kRemaps}) {
+  for (const std::string& commands : {kRemaps, kAliases, kOnDevice1, "placement native\n" + kRemaps}) {
     const Program program = program_of(commands);
     EXPECT_TRUE(in_agreement(judge.judge(program, {}))) << commands;
     EXPECT_TRUE(subject.value()->runner().run(program, {}, {}).observation.unsupported.empty());

@@ -160,7 +160,7 @@ class LibraryExec final : public ExecPatcher {
         reported_(context.error_reported),
         finder_(context.api),
         exec_(exec) {}
-  // hgcommands_destroy cannot tell of a call that was refused: it makes it once more.
+  // hgcommands_destroy returns nothing, so it reports no call that was refused. The library makes such a call again.
   ~LibraryExec() override {
     if (commands_ == nullptr) return;
     const std::uint64_t fired = interposer_.fired();

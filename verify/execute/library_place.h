@@ -1,5 +1,5 @@
-// Which function of a user's library runs, told to the process that forked this one: it names it when the library ends
-// its process.
+// Which function of a user's library runs. A process that the library ends cannot tell; so it notes this in memory that
+// it shares with the process that forked it. Subjects with processes of their own (rocm-soft) do not share it.
 #pragma once
 
 #include <cstddef>

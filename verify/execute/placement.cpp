@@ -303,7 +303,7 @@ hip::Result<hip::DeviceAddress> BufferMemory::place_range(const std::function<hi
 void BufferMemory::show_elsewhere(Id buffer, std::uint64_t bytes, hip::DeviceAddress address, Id device) {
   places_[buffer].bytes = bytes;
   places_[buffer].kind.device = device;
-  places_[buffer].view = true;
+  places_[buffer].elsewhere = true;
   addresses_[buffer] = frozen_[buffer] = address;
 }
 

@@ -104,7 +104,7 @@ class BufferMemory {
     bool alive = false;
     const void* symbol = nullptr;
     std::optional<Id> module{};  // the module that has the variable
-    bool view = false;           // of mapped memory, to which no other device than its own may have a right
+    bool elsewhere = false;      // show_elsewhere() named the place: maybe no other device has a right to it
   };
   struct NewPlace {
     hip::DeviceAddress address;
@@ -115,7 +115,7 @@ class BufferMemory {
   // AMD's 7.2 copies with a kernel of the current device.
   [[nodiscard]] Id copying_device(Id buffer) {
     const Place& place = places_[buffer];
-    return place.view ? place.kind.device : 0;
+    return place.elsewhere ? place.kind.device : 0;
   }
   // Finds a place for each move. Where one is refused, all are given back: the program makes the same move again.
   hip::Status find_places(const std::vector<BufferMove>& moves, std::vector<NewPlace>& targets);

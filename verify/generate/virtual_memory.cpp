@@ -8,7 +8,7 @@ namespace verify {
 
 namespace {
 
-constexpr std::size_t kMaxRanges = 3, kMaxMemories = 4, kMaxViews = 4;
+constexpr std::size_t kMaxRanges = 3, kMaxMemories = 4, kMaxViews = 4, kMaxHandles = 4;
 // The size of a memory. Beside memory of another size, hipMemSetAccess of AMD's 7.2 answers hipErrorInvalidValue for a
 // mapping that is there. The cause is not known.
 constexpr std::uint32_t kPagesOfMemory = 1;
@@ -221,7 +221,7 @@ void VirtualMemoryDraft::change_handles() {
     std::erase_if(released, [this](const Place& each) { return state_.memories().at(each.mapping.memory).alive; });
     if (!released.empty() && choices_.percent(60)) all = released;
     const Place& place = all[choices_.below(all.size())];
-    take(RetainMemory{place.range, place.page});
+    if (state_.memories().at(place.mapping.memory).handles < kMaxHandles) take(RetainMemory{place.range, place.page});
     return;
   }
   const std::vector<Id> memories = alive(state_.memories());

@@ -100,6 +100,7 @@ std::vector<Sample> samples() {
       {"physical h0 1\n", "hipMemCreate(&h0, 4096, &properties"},
       {"physical h0 1\n", ", 4096, 0, 1000003);"},
       {"physical h0 1\nrelease h0\n", "hipMemRelease(h0)"},
+      {"physical h0 1 device=1\n", "hipSetDevice(1)"},
       {kMapping + "retain r0 1\n", "hipMemRetainAllocationHandle(&h0_1, r0 + 4096)"},
       {kMapping + "retain r0 1\nrelease h0\n", "hipMemRelease(h0_1)"},
       {kMapping, "hipMemMap(r0 + 4096, 4096, 0, h0, 0)"},

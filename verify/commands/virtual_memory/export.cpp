@@ -114,7 +114,7 @@ void export_command(Exporter& out, const SetAccess& c) {
   if (!out.expected().differs) return;
   const std::string flags = virtual_name(out, "flags");
   out.text().line(fmt::format("unsigned long long {} = 0;", flags));
-  // Where the right could not be set, it may be that none can be asked for.
+  // hipMemGetAccess fails where hipMemSetAccess failed. 99 is no right.
   out.text().line(fmt::format("if (hipMemGetAccess(&{}, &{}.location, {}) != hipSuccess) {} = 99;", flags, access,
                               at_page(c.range, c.page), flags));
   out.text().equal(fmt::format("the right of device {} at {}", c.device, at_page(c.range, c.page)),
