@@ -1,5 +1,5 @@
 // A command buffer that refuses every step: for tests of what the harness does then. ABI_ANSWER, MAKES, TAKES and WAY
-// change one answer each.
+// change one answer each; GIVES_BACK is what hgcommands_destroy does first.
 #include <cstdlib>
 
 #include "hip/patcher_abi.h"
@@ -9,18 +9,31 @@
 #endif
 
 #ifndef MAKES  // what hgcommands_create does, with `hip` and `out`
-#define MAKES *out = new hgcommands, hipSuccess
+#define MAKES *out = new hgcommands{}, hipSuccess
 #endif
 #ifndef TAKES
 #define TAKES hipSuccess
+#endif
+#ifndef GIVES_BACK
+#define GIVES_BACK static_cast<void>(0)
 #endif
 #ifndef WAY
 #define WAY HGCOMMANDS_REFUSED
 #endif
 
-struct hgcommands {};
+struct hgcommands {
+  hipGraph_t graph;
+  hipError_t (*destroy)(hipGraph_t);
+};
 
 namespace {
+
+// Makes a graph that the library holds.
+[[maybe_unused]] hipError_t hold_graph(const hgpatcher_hip* hip, hgcommands** out) {
+  const auto create = reinterpret_cast<hipError_t (*)(hipGraph_t*, unsigned)>(hip->find(hip, "hipGraphCreate"));
+  *out = new hgcommands{nullptr, reinterpret_cast<hipError_t (*)(hipGraph_t)>(hip->find(hip, "hipGraphDestroy"))};
+  return create(&(*out)->graph, 0);
+}
 
 // Uses up the thread's stack.
 [[maybe_unused]] hipError_t recurse(int depth) {
@@ -59,6 +72,7 @@ hipError_t hgcommands_launch(hgcommands*, hipStream_t, hgcommands_did* did) {
 }
 
 void hgcommands_destroy(hgcommands* self) {
+  GIVES_BACK;
   delete self;
 }
 
