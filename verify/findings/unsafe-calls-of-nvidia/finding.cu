@@ -1,4 +1,4 @@
-// Beside a capture, NVIDIA refuses hipGraphExecDestroy, hipDeviceSetLimit and hipMallocAsync of other streams.
+// NVIDIA refuses hipGraphInstantiate, hipGraphExecDestroy, hipDeviceSetLimit and hipMallocAsync beside a capture.
 // The story: finding.toml.
 #include "../check.cuh"
 
@@ -13,6 +13,10 @@ int main() {
   MUST(cudaGraphCreate(&graph, 0));
   MUST(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
   MUST(cudaGraphInstantiate(&exec, graph, 0));
+  MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  cudaGraphExec_t second = nullptr;
+  check("status of cudaGraphInstantiate", cudaSuccess, cudaGraphInstantiate(&second, graph, 0));
+  check("status of cudaStreamEndCapture", cudaSuccess, cudaStreamEndCapture(stream, &captured));
   MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   check("status of cudaGraphDestroy", cudaSuccess, cudaGraphDestroy(graph));
   check("status of cudaGraphExecDestroy", cudaSuccess, cudaGraphExecDestroy(exec));
