@@ -334,6 +334,8 @@ Status RemappedBuffers::withdraw(std::uint64_t number) {
 Status RemappedBuffers::give_back(State& state, Slot& slot) const {
   if (slot.reserved == nullptr) return {};
   Status unmapped = unmap(state, slot);
+  // AMD's 7.2 crashes when addresses are freed under a mapping.
+  if (!unmapped && !slot.broken) return unmapped;
   Status freed = ranges().free(api_, slot.reserved, slot.reserved_bytes, unmapped.ok() && !slot.broken);
   if (!freed) return both(std::move(unmapped), freed);
   slot = {};

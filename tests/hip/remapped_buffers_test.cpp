@@ -362,6 +362,23 @@ TEST_F(RemappedBuffersTest, AfterAClearThatFreedNoAddressesEverythingIsRecordedA
   EXPECT_EQ(races(), 0u);
 }
 
+TEST_F(RemappedBuffersTest, AddressesAreNotFreedUnderMemoryThatCouldNotBeUnmapped) {
+  add_memories(2);
+  for (int n = 0; n < 2; ++n) ASSERT_TRUE(step(memory(0), memory(1)));
+  static int freed = 0;
+  freed = 0;
+  table.hipMemAddressFree = [](void* range, std::size_t bytes) {
+    ++freed;
+    return InProcess::api().hipMemAddressFree(range, bytes);
+  };
+  const auto unmap = std::exchange(table.hipMemUnmap, [](void*, std::size_t) { return hipErrorUnknown; });
+  EXPECT_FALSE(buffers->clear());
+  EXPECT_EQ(freed, 0);
+  table.hipMemUnmap = unmap;
+  EXPECT_TRUE(buffers->clear());
+  EXPECT_GE(freed, 4);
+}
+
 // ---- ranks
 
 // Peers that say no in the rounds of `against`, counted from 1, or that do not come any more from round `gone` on.
