@@ -254,6 +254,7 @@ Status RemappedBuffers::unmap(State& state, Slot& slot) const {
   Status unmapped = call<&Api::hipMemUnmap>(api_, slot.address, slot.memory.bytes);
   if (!unmapped) return unmapped;
   slot.memory = {};
+  slot.refused = false;
   ++state.counts.unmaps;
   return {};
 }
@@ -334,8 +335,9 @@ Status RemappedBuffers::withdraw(std::uint64_t number) {
 Status RemappedBuffers::give_back(State& state, Slot& slot) const {
   if (slot.reserved == nullptr) return {};
   Status unmapped = unmap(state, slot);
-  // AMD's 7.2 crashes when addresses are freed under a mapping.
-  if (!unmapped && !slot.broken) return unmapped;
+  // AMD's 7.2 crashes when addresses are freed under a mapping. After a fault of the device every call fails, also one
+  // that unmaps: what was refused twice is freed.
+  if (!unmapped && !slot.broken && !std::exchange(slot.refused, true)) return unmapped;
   Status freed = ranges().free(api_, slot.reserved, slot.reserved_bytes, unmapped.ok() && !slot.broken);
   if (!freed) return both(std::move(unmapped), freed);
   slot = {};

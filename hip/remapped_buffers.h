@@ -171,6 +171,7 @@ class RemappedBuffers {
     void* address = nullptr;  // a multiple of the granularity within the range
     PhysicalMemory memory;    // mapped at the address, or possibly mapped if `broken`
     bool broken = false;      // what is mapped there is unknown: the set's next step replaces the range
+    bool refused = false;     // it was to be given back, and could not be unmapped
   };
   struct Set {
     std::vector<Slot> slots;  // of each buffer
