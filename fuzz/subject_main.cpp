@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -178,6 +179,10 @@ int serve_all(Platform& platform, int requests) {
   }
 }
 
+// A variable of the environment: the software gfx942 gets threads of its own, for stress; otherwise it is stepped.
+constexpr const char* kMachine = "HGCHECK_MACHINE";
+constexpr const char* kThreads = "threads";
+
 hip::Status set_variables(const std::vector<std::string>& variables) {
   for (const std::string& each : variables) {
     std::string error;
@@ -198,7 +203,10 @@ std::ptrdiff_t threads_of_this_process() {
 hip::Result<std::unique_ptr<LibraryPlatform>> opened(const std::string& library, Id devices,
                                                      const std::vector<std::string>& variables) {
   if (const hip::Status set = set_variables(variables); !set) return set.error();
-  return LibraryPlatform::open(library, devices);
+  const char* machine = std::getenv(kMachine);
+  const bool threads = machine != nullptr && std::string_view(machine) == kThreads;
+  if (machine != nullptr && !threads) return hip::Error{1, fmt::format("{}: '{}' is not '{}'", kMachine, machine, kThreads)};
+  return LibraryPlatform::open(library, devices, !threads);
 }
 
 }  // namespace

@@ -60,17 +60,19 @@ std::vector<std::byte> bundle(std::span<const std::byte> code) {
 
 }  // namespace
 
-hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices) {
+hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices,
+                                                                    bool stepped) {
   // A subject is any HIP runtime of any version. Asking for the version would start the runtime before its devices are
   // chosen below.
   hip::Result<hip::LoadedApi> library = hip::load_api(path, {.minimum_version = 0});
   if (!library) return library.error();
   std::unique_ptr<LibraryPlatform> platform(new LibraryPlatform(std::move(library).value()));
   if (hip::Status status = platform->give_devices_to_model(); !status) return status.error();
-  if (devices > 1 && platform->agent_.configure != nullptr) {
+  if (platform->agent_.configure != nullptr && (devices > 1 || stepped)) {
     platform->agent_.options.agents = devices;
+    platform->agent_.options.stepped = stepped ? 1 : 0;
     if (platform->agent_.configure(&platform->agent_.options) != 0)
-      return hip::Error{hipErrorNotSupported, "the software gfx942 does not take so many agents"};
+      return hip::Error{hipErrorNotSupported, "the software gfx942 does not take so many agents, or runs already"};
   }
   if (hip::Status status = platform->load_kernels(); !status) return status.error();
   return platform;

@@ -19,9 +19,11 @@ namespace verify {
 
 class LibraryPlatform final : public Platform {
  public:
-  // An error names the path and the missing part. `devices`: the number of devices of the software gfx942, where the
-  // library runs on it; a machine's own number of devices is fixed.
-  static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path, Id devices = 1);
+  // An error names the path and the missing part. For a library that runs on the software gfx942: `devices`, the number
+  // of its devices (a machine's own number is fixed), and `stepped`, whether the threads of the host that wait step it,
+  // instead of threads of its own (docs/agent.md).
+  static hip::Result<std::unique_ptr<LibraryPlatform>> open(const std::string& path, Id devices = 1,
+                                                            bool stepped = false);
 
   void begin(std::uint64_t schedule_seed) override;
   [[nodiscard]] const hip::Api& api() const override { return library_.api; }
