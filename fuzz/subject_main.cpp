@@ -205,7 +205,8 @@ hip::Result<std::unique_ptr<LibraryPlatform>> opened(const std::string& library,
   if (const hip::Status set = set_variables(variables); !set) return set.error();
   const char* machine = std::getenv(kMachine);
   const bool threads = machine != nullptr && std::string_view(machine) == kThreads;
-  if (machine != nullptr && !threads) return hip::Error{1, fmt::format("{}: '{}' is not '{}'", kMachine, machine, kThreads)};
+  if (machine != nullptr && !threads)
+    return hip::Error{1, fmt::format("{}: '{}' is not '{}'", kMachine, machine, kThreads)};
   return LibraryPlatform::open(library, devices, !threads);
 }
 

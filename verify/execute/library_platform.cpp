@@ -60,8 +60,7 @@ std::vector<std::byte> bundle(std::span<const std::byte> code) {
 
 }  // namespace
 
-hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices,
-                                                                    bool stepped) {
+hip::Result<std::unique_ptr<LibraryPlatform>> LibraryPlatform::open(const std::string& path, Id devices, bool stepped) {
   // A subject is any HIP runtime of any version. Asking for the version would start the runtime before its devices are
   // chosen below.
   hip::Result<hip::LoadedApi> library = hip::load_api(path, {.minimum_version = 0});
