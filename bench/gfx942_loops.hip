@@ -38,3 +38,43 @@ KERNEL(memory_loop)(unsigned* out, unsigned n) {
   volatile unsigned* mine = out + __builtin_amdgcn_workitem_id_x();
   for (unsigned i = 0; i < n; ++i) *mine = *mine + i;
 }
+
+// Products of 1024 x 1024 x 1024 by matrix instructions: a wave for each 32 x 32 elements of c, which is row-major. The
+// rows of a and the columns of b lie one behind the other.
+#define SIDE 1024u
+typedef float Tile __attribute__((ext_vector_type(16)));
+
+// Where the lane's row of a (or column of b) starts, by the number of the tile in its direction.
+static __attribute__((device)) unsigned line_of(unsigned tile) {
+  return (tile * 32 + __builtin_amdgcn_workitem_id_x() % 32) * SIDE;
+}
+static __attribute__((device)) void store_tile(float* c, Tile sum, unsigned down, unsigned across) {
+  const unsigned lane = __builtin_amdgcn_workitem_id_x();
+  for (unsigned r = 0; r < 16; ++r) {
+    c[(down * 32 + r / 4 * 8 + lane / 32 * 4 + r % 4) * SIDE + across * 32 + lane % 32] = sum[r];
+  }
+}
+KERNEL(fp8_product)(float* c, const unsigned char* a, const unsigned char* b) {
+  const unsigned down = __builtin_amdgcn_workgroup_id_x() / (SIDE / 32);
+  const unsigned across = __builtin_amdgcn_workgroup_id_x() % (SIDE / 32);
+  const unsigned first = __builtin_amdgcn_workitem_id_x() / 32 * 8;
+  const long* row = (const long*)(a + line_of(down) + first);
+  const long* column = (const long*)(b + line_of(across) + first);
+  Tile sum = {};
+  for (unsigned k = 0; k < SIDE; k += 16) {
+    sum = __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(row[k / 8], column[k / 8], sum, 0, 0, 0);
+  }
+  store_tile(c, sum, down, across);
+}
+KERNEL(f32_product)(float* c, const float* a, const float* b) {
+  const unsigned down = __builtin_amdgcn_workgroup_id_x() / (SIDE / 32);
+  const unsigned across = __builtin_amdgcn_workgroup_id_x() % (SIDE / 32);
+  const unsigned first = __builtin_amdgcn_workitem_id_x() / 32;
+  const float* row = a + line_of(down) + first;
+  const float* column = b + line_of(across) + first;
+  Tile sum = {};
+  for (unsigned k = 0; k < SIDE; k += 2) {
+    sum = __builtin_amdgcn_mfma_f32_32x32x2f32(row[k], column[k], sum, 0, 0, 0);
+  }
+  store_tile(c, sum, down, across);
+}

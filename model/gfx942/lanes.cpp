@@ -179,20 +179,8 @@ const u32* read_slow(Wave& w, const Instruction& in, const Operand& o, u32 part,
   return scratch.lane;
 }
 
-u32 scalar32(const Wave& w, const Operand& o) {
-  return uniform(w, o, 0);
-}
-
-u64 scalar64(const Wave& w, const Operand& o) {
+u64 scalar_slow(const Wave& w, const Operand& o) {
   return uniform(w, o, 0) | static_cast<u64>(uniform(w, o, 1)) << 32;
-}
-
-void set_scalar32(Wave& w, const Operand& o, u32 value) {
-  w.sgpr[o.index] = value;
-}
-
-void set_scalar64(Wave& w, const Operand& o, u64 value) {
-  w.set_pair(o.index, value);
 }
 
 u64 written_lanes(const Wave& w, const Instruction& in) {

@@ -17,10 +17,23 @@ namespace gfx942 {
 }
 
 // An operand that is the same for all lanes.
-[[nodiscard]] u32 scalar32(const Wave& w, const Operand& o);
-[[nodiscard]] u64 scalar64(const Wave& w, const Operand& o);
-void set_scalar32(Wave& w, const Operand& o, u32 value);
-void set_scalar64(Wave& w, const Operand& o, u64 value);
+[[nodiscard]] u64 scalar_slow(const Wave& w, const Operand& o);
+[[nodiscard]] inline u32 scalar32(const Wave& w, const Operand& o) {
+  if (o.kind == Kind::kSgpr) return w.sgpr[o.index];
+  if (o.kind == Kind::kConstant) return static_cast<u32>(o.value);
+  return static_cast<u32>(scalar_slow(w, o));
+}
+[[nodiscard]] inline u64 scalar64(const Wave& w, const Operand& o) {
+  if (o.kind == Kind::kSgpr) return w.pair(o.index);
+  if (o.kind == Kind::kConstant) return o.value;
+  return scalar_slow(w, o);
+}
+inline void set_scalar32(Wave& w, const Operand& o, u32 value) {
+  w.sgpr[o.index] = value;
+}
+inline void set_scalar64(Wave& w, const Operand& o, u64 value) {
+  w.set_pair(o.index, value);
+}
 
 // For each lane, all ones if its bit of `mask` is set, else 0.
 void expand_mask(u64 mask, Row& out);

@@ -7,6 +7,9 @@
 // its sum, plus (group + 1) * 2^-53 of the sum of all magnitudes. The groups are those that MMA-Sim found on the
 // hardware, which instead cuts each product off some 24 bits below the largest one. xf32 sources lose their low 13
 // bits. The sign and payload of NaNs are not promised.
+//
+// Processors with wide vectors (wide.h) compute the same sums with them. A row in which a NaN comes out is computed
+// again in the ordinary way, so that NaNs do not depend on the processor either.
 #include "model/gfx942/matrix.h"
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include "model/gfx942/float8.h"
 #include "model/gfx942/float_ops.h"
 #include "model/gfx942/valu.h"
+#include "model/gfx942/wide.h"
 
 namespace gfx942 {
 namespace {
@@ -77,30 +81,35 @@ constexpr NamedForm kForms[] = {
 constexpr u32 kMaxInput = 1024;   // elements of one block of A or B
 constexpr u32 kMaxResult = 2048;  // elements of the result, all blocks
 
-// How products are formed and summed. In, Out and Sum are the types of sources, results and unrounded sums.
+// How products are formed and summed. In, Out and Sum are the types of sources, results and unrounded sums; add_wide()
+// is add() where a fused multiply-add is an instruction.
 struct Narrow {
   using In = double;
   using Out = float;
   using Sum = double;
   static Sum add(In a, In b, Sum sum) { return sum + a * b; }
+  static Sum add_wide(In a, In b, Sum sum) { return add(a, b, sum); }
 };
 struct Single {
   using In = float;
   using Out = float;
   using Sum = float;
   static Sum add(In a, In b, Sum sum) { return fused(a, b, sum); }
+  static Sum add_wide(In a, In b, Sum sum) { return std::fma(a, b, sum); }  // one instruction
 };
 struct Double {
   using In = double;
   using Out = double;
   using Sum = double;
   static Sum add(In a, In b, Sum sum) { return std::fma(a, b, sum); }
+  static Sum add_wide(In a, In b, Sum sum) { return add(a, b, sum); }
 };
 struct Integer {
   using In = u32;  // wraps
   using Out = u32;
   using Sum = u32;
   static Sum add(In a, In b, Sum sum) { return sum + a * b; }
+  static Sum add_wide(In a, In b, Sum sum) { return add(a, b, sum); }
 };
 
 // One element from the low bits of `bits`.
@@ -180,10 +189,6 @@ void read_columns(Wave& w, const Instruction& in, u8* columns) {
   }
 }
 
-// The lanes of B that are computed together, so that their sums stay in registers.
-template <u32 Size>
-inline constexpr u32 kTogether = Size < 8 ? Size : 8;
-
 template <class P>
 struct Block {
   typename P::In a[kMaxInput];
@@ -191,32 +196,59 @@ struct Block {
   u8 columns[kMaxInput];
 };
 
-// Row i of the result, columns [j, j + kTogether).
-template <class P, u32 Size, bool Sparse>
-void multiply_piece(const MatrixForm& f, const Block<P>& block, u32 i, u32 j, typename P::Out* c) {
-  constexpr u32 kCount = kTogether<Size>;
+// Row i of the result, columns [j, j + Count), whose sums stay in registers. It is compiled for its caller's processor.
+template <class P, u32 Size, u32 Count, bool Sparse, bool Wide>
+[[gnu::always_inline]] inline void multiply_columns(const MatrixForm& f, const Block<P>& block, u32 i, u32 j,
+                                                    typename P::Out* c) {
   for (u32 from = 0; from < f.stored_k(); from += f.group) {
-    typename P::Sum sum[kCount];
-    for (u32 n = 0; n < kCount; ++n) sum[n] = static_cast<typename P::Sum>(c[n]);
+    typename P::Sum sum[Count];
+    for (u32 n = 0; n < Count; ++n) sum[n] = static_cast<typename P::Sum>(c[n]);
     for (u32 k = from; k < std::min(from + f.group, f.stored_k()); ++k) {
       const u32 row = Sparse ? block.columns[k * Size + i] : k;
       const typename P::In a = block.a[k * Size + i];
       const typename P::In* b = block.b + row * Size + j;
-      for (u32 n = 0; n < kCount; ++n) sum[n] = P::add(a, b[n], sum[n]);
+      for (u32 n = 0; n < Count; ++n) sum[n] = Wide ? P::add_wide(a, b[n], sum[n]) : P::add(a, b[n], sum[n]);
     }
-    for (u32 n = 0; n < kCount; ++n) c[n] = static_cast<typename P::Out>(sum[n]);
+    for (u32 n = 0; n < Count; ++n) c[n] = static_cast<typename P::Out>(sum[n]);
   }
+}
+
+// The columns that ordinary vectors compute together.
+template <u32 Size>
+inline constexpr u32 kTogether = Size < 8 ? Size : 8;
+
+template <class P, u32 Size, bool Sparse>
+[[gnu::noinline]] void multiply_piece(const MatrixForm& f, const Block<P>& block, u32 i, u32 j, typename P::Out* c) {
+  multiply_columns<P, Size, kTogether<Size>, Sparse, false>(f, block, i, j, c);
+}
+
+// A whole row at once: its sums are four vectors, or eight in double precision, which hide the time that one addition
+// takes.
+template <class P, u32 Size, bool Sparse>
+GFX942_WIDE void multiply_row_wide(const MatrixForm& f, const Block<P>& block, u32 i, typename P::Out* c) {
+  typename P::Out before[Size];
+  std::copy_n(c, Size, before);
+  multiply_columns<P, Size, Size, Sparse, true>(f, block, i, 0, c);
+  bool numbers = true;
+  for (u32 j = 0; j < Size; ++j) numbers = numbers && c[j] == c[j];
+  if (numbers) return;
+  std::copy_n(before, Size, c);
+  for (u32 j = 0; j < Size; j += kTogether<Size>) multiply_piece<P, Size, Sparse>(f, block, i, j, c + j);
+}
+
+template <class P, u32 Size, bool Sparse>
+void multiply_row(const MatrixForm& f, const Block<P>& block, u32 i, typename P::Out* c) {
+  if (has_wide_vectors()) return multiply_row_wide<P, Size, Sparse>(f, block, i, c);
+  for (u32 j = 0; j < Size; j += kTogether<Size>) multiply_piece<P, Size, Sparse>(f, block, i, j, c + j);
 }
 
 template <class P, u32 Size>
 void multiply(const MatrixForm& f, const Block<P>& block, typename P::Out* c) {
-  for (u32 i = 0; i < Size; ++i) {
-    for (u32 j = 0; j < Size; j += kTogether<Size>) {
-      if (f.sparse) {
-        multiply_piece<P, Size, true>(f, block, i, j, c + i * Size + j);
-      } else {
-        multiply_piece<P, Size, false>(f, block, i, j, c + i * Size + j);
-      }
+  for (u32 i = 0; i < Size; ++i, c += Size) {
+    if (f.sparse) {
+      multiply_row<P, Size, true>(f, block, i, c);
+    } else {
+      multiply_row<P, Size, false>(f, block, i, c);
     }
   }
 }

@@ -2,7 +2,8 @@
 //
 // vector<(F)>() makes a table entry from a captureless function F (in parentheses: GCC 12 takes a `>` in its body for
 // the end of the arguments): its parameter types are the types of the sources, its result type that of the destination.
-// The loop over lanes computes all 64 (no operation traps), and the write is masked.
+// The loop over lanes computes all 64 (no operation traps), and the write is masked. Where all lanes are written whole,
+// processors with wide vectors (wide.h) write the result's registers directly.
 #pragma once
 
 #include <bit>
@@ -12,6 +13,7 @@
 
 #include "model/gfx942/lanes.h"
 #include "model/gfx942/table.h"
+#include "model/gfx942/wide.h"
 
 namespace gfx942 {
 
@@ -149,6 +151,83 @@ void run_vector(Wave& w, const Instruction& in) {
   result.store(w, in, 0);
 }
 
+// A source whose lanes lie in registers or in a copy of them; and one that is the same for all lanes.
+template <class T>
+struct LanesSource {
+  const u32* low;
+  const u32* high;
+  [[nodiscard, gnu::always_inline]] T operator[](u32 lane) const {
+    return from_bits<T>(low[lane], kWide<T> ? high[lane] : 0);
+  }
+};
+template <class T>
+struct SameSource {
+  T value;
+  [[nodiscard, gnu::always_inline]] T operator[](u32 /*lane*/) const { return value; }
+};
+
+template <class T>
+[[gnu::always_inline]] inline LanesSource<T> lanes_source(Wave& w, const Instruction& in, u32 operand, Row* copies) {
+  const Operand& o = in.op[operand];
+  return {read_lanes(w, in, o, 0, copies[0]), kWide<T> ? read_lanes(w, in, o, 1, copies[1]) : nullptr};
+}
+template <class T>
+[[gnu::always_inline]] inline SameSource<T> same_source(const Wave& w, const Operand& o) {
+  if constexpr (kWide<T>) {
+    return {std::bit_cast<T>(scalar64(w, o))};
+  } else {
+    return {from_bits<T>(scalar32(w, o), 0)};
+  }
+}
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"  // loops that call <cmath> stay as they are
+#endif
+template <auto F, class... S>
+[[gnu::always_inline]] inline void write_whole(Wave& w, const Operand& destination, const S... source) {
+  using R = typename SignatureOf<F>::Return;
+  u32* const low = w.row(destination, 0).lane;
+  u32* const high = kWide<R> ? w.row(destination, 1).lane : nullptr;
+  GFX942_LANES_ARE_APART
+  for (u32 lane = 0; lane < kLanes; ++lane) {
+    const R value = F(source[lane]...);
+    low[lane] = low_bits(value);
+    if constexpr (kWide<R>) high[lane] = high_bits(value);
+  }
+}
+
+// The first source of many instructions is a scalar register or a constant, which needs no copy for each lane.
+template <auto F, u32... I, class First, class... A>
+[[gnu::always_inline]] inline void run_whole(Wave& w, const Instruction& in, std::integer_sequence<u32, I...>,
+                                             std::type_identity<std::tuple<First, A...>>) {
+  Row copies[1 + sizeof...(A)][2];
+  const Operand& first = in.op[1];
+  if (first.plain && (first.kind == Kind::kSgpr || first.kind == Kind::kConstant)) {
+    write_whole<F>(w, in.op[0], same_source<First>(w, first), lanes_source<A>(w, in, 2 + I, copies[1 + I])...);
+  } else {
+    write_whole<F>(w, in.op[0], lanes_source<First>(w, in, 1, copies[0]),
+                   lanes_source<A>(w, in, 2 + I, copies[1 + I])...);
+  }
+}
+
+template <class... A>
+[[nodiscard]] bool any_flushes(const Wave& w, std::type_identity<std::tuple<A...>>) {
+  return (flushes(w, kTypeOf<A>) || ...);
+}
+
+template <auto F>
+GFX942_WIDE void run_wide(Wave& w, const Instruction& in) {
+  using S = SignatureOf<F>;
+  using Arguments = std::type_identity<typename S::Arguments>;
+  const bool whole = in.plain && w.exec() == ~u64{0};
+  if (!whole || flushes(w, kTypeOf<typename S::Return>) || any_flushes(w, Arguments{})) return run_vector<F>(w, in);
+  run_whole<F>(w, in, std::make_integer_sequence<u32, S::kCount - 1>{}, Arguments{});
+}
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
 template <class R, class... A>
 constexpr std::array<Type, kOperands> types_of() {
   return {kTypeOf<R>, kTypeOf<A>...};
@@ -165,7 +244,7 @@ constexpr std::array<Type, kOperands> vector_types() {
 template <auto F>
 Semantics vector() {
   Semantics s;
-  s.handler = &run_vector<F>;
+  s.handler = has_wide_vectors() ? &run_wide<F> : &run_vector<F>;
   s.types = vector_types<F>();
   return s;
 }

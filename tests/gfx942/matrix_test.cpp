@@ -87,8 +87,9 @@ u64 search_code(Element e, int whole) {
 u64 searched_code(Element e, int whole) {
   static const auto codes = [] {
     std::array<std::array<u64, 2 * kMostWhole + 1>, 8> table{};
-    for (const Element e : {kF16, kFp8, kBf8}) {
-      for (int n = -kMostWhole; n <= kMostWhole; ++n) table[e][static_cast<u32>(n + kMostWhole)] = search_code(e, n);
+    for (const Element each : {kF16, kFp8, kBf8}) {
+      for (int n = -kMostWhole; n <= kMostWhole; ++n)
+        table[each][static_cast<u32>(n + kMostWhole)] = search_code(each, n);
     }
     return table;
   }();
