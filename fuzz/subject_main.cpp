@@ -8,6 +8,8 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -183,6 +185,9 @@ int serve_all(Platform& platform, int requests) {
 constexpr const char* kMachine = "HGCHECK_MACHINE";
 constexpr const char* kThreads = "threads";
 
+// Steps the software gfx942, where the runtime runs on it.
+hip::sync::Atomic<int (*)()> step_of_machine{nullptr};
+
 hip::Status set_variables(const std::vector<std::string>& variables) {
   for (const std::string& each : variables) {
     std::string error;
@@ -207,10 +212,19 @@ hip::Result<std::unique_ptr<LibraryPlatform>> opened(const std::string& library,
   const bool threads = machine != nullptr && std::string_view(machine) == kThreads;
   if (machine != nullptr && !threads)
     return hip::Error{1, fmt::format("{}: '{}' is not '{}'", kMachine, machine, kThreads)};
-  return LibraryPlatform::open(library, devices, !threads);
+  hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library, devices, !threads);
+  if (platform) step_of_machine.store(platform.value()->stepping());
+  return platform;
 }
 
 }  // namespace
+
+// AMD's runtime waits for its commands in a loop that yields. The machine that it waits for is stepped by its threads.
+extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept {
+  const auto step = step_of_machine.load();
+  if (step == nullptr || step() == 0) syscall(SYS_sched_yield);
+  return 0;
+}
 
 int main(int argc, char** argv) {
   std::string library = "libamdhip64.so";

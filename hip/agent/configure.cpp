@@ -33,6 +33,10 @@ void hgagent_wake() {
   Machine::get().wake();
 }
 
+int hgagent_step() {
+  return Machine::get().stepper().host_yields() ? 1 : 0;
+}
+
 void hgagent_signature_begin() {
   Machine::get().signature().begin();
 }

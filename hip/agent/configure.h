@@ -92,6 +92,10 @@ size_t hgagent_signature(uint16_t* features, size_t size);
 int hgagent_rest(void);
 void hgagent_wake(void);
 
+/* For a thread that waits in a way that the machine does not see, in a loop that yields: makes one step of a stepped
+ * machine. Returns 1 if there was one to make, otherwise 0. */
+int hgagent_step(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -108,6 +108,12 @@ void Stepper::meet() {
   if (handlers != nullptr) handlers->let_return();
 }
 
+static thread_local bool makes_a_step = false;
+
+bool Stepper::host_yields() {
+  return on() && !makes_a_step && step(true);
+}
+
 bool Stepper::step(bool handlers) {
   meet();
   std::shared_ptr<Handlers> calls;
@@ -122,7 +128,9 @@ bool Stepper::step(bool handlers) {
     steps_.fetch_add(1, std::memory_order_relaxed);
     if (one < ready_.size()) {
       turn_ = ready_[one] + 1;
+      makes_a_step = true;
       stepped = actors_[ready_[one]]->step();
+      makes_a_step = false;
       calls.reset();
     }
   }

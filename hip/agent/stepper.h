@@ -85,6 +85,8 @@ class Stepper {
   // A host's thread looks at the machine, or hands it work: it may make some steps.
   void host_looks();
   void host_rings();
+  // A host's thread yields in a loop: makes a step; false if nobody can, or if a step is what yields.
+  bool host_yields();
   [[nodiscard]] u64 steps() const { return steps_.load(std::memory_order_relaxed); }
 
  private:

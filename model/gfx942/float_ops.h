@@ -28,6 +28,10 @@ inline float fused(float a, float b, float c) {
   return static_cast<float>(add_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
 }
 
+inline double fused(double a, double b, double c) {
+  return std::fma(a, b, c);
+}
+
 inline Half fused(Half a, Half b, Half c) {
   const double product = static_cast<double>(to_float(a)) * static_cast<double>(to_float(b));
   return to_half(add_to_odd(product, static_cast<double>(to_float(c))));

@@ -1,13 +1,10 @@
 // v_div_scale and v_div_fmas, which use VCC besides their operands.
 #include "model/gfx942/division.h"
+#include "model/gfx942/float_ops.h"
 #include "model/gfx942/valu.h"
 
 namespace gfx942 {
 namespace {
-
-double fused(double a, double b, double c) {
-  return std::fma(a, b, c);
-}
 
 // [value, VCC, x, denominator, numerator].
 template <class T>

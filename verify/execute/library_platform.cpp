@@ -209,8 +209,9 @@ void LibraryPlatform::find_agent() {
   if (defaults == nullptr || configure == nullptr || counters == nullptr || last_fault == nullptr) return;
   const auto rest = reinterpret_cast<decltype(&hgagent_rest)>(dlsym(library, "hgagent_rest"));
   const auto wake = reinterpret_cast<decltype(&hgagent_wake)>(dlsym(library, "hgagent_wake"));
-  if (begin == nullptr || signature == nullptr || rest == nullptr || wake == nullptr) return;
-  agent_ = {configure, counters, last_fault, begin, signature, rest, wake, {}, 0};
+  const auto step = reinterpret_cast<decltype(&hgagent_step)>(dlsym(library, "hgagent_step"));
+  if (begin == nullptr || signature == nullptr || rest == nullptr || wake == nullptr || step == nullptr) return;
+  agent_ = {configure, counters, last_fault, begin, signature, rest, wake, step, {}, 0, 0};
   defaults(&agent_.options);
   agent_.options.instruction_budget = kInstructionBudget;
   agent_.options.max_delays = kMaxDelays;

@@ -50,6 +50,9 @@ class LibraryPlatform final : public Platform {
   // software gfx942; and starts them again. False where the runtime does not run on it, or does not come to rest.
   [[nodiscard]] bool rest();
   void wake();
+  // A function that steps the machine and returns whether it did, for threads that yield in a loop; null where the
+  // library does not run on the software gfx942.
+  [[nodiscard]] auto stepping() const { return agent_.step; }
   void begin_signature() override;
   [[nodiscard]] std::vector<std::uint16_t> signature() override;
 
@@ -63,6 +66,7 @@ class LibraryPlatform final : public Platform {
     decltype(&hgagent_signature) signature = nullptr;
     decltype(&hgagent_rest) rest = nullptr;
     decltype(&hgagent_wake) wake = nullptr;
+    decltype(&hgagent_step) step = nullptr;
     hgagent_options options{};
     std::uint64_t device_memory = 0;  // of this program
     std::uint64_t faults = 0;         // counted before the program began
