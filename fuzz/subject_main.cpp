@@ -181,9 +181,11 @@ int serve_all(Platform& platform, int requests) {
   }
 }
 
-// A variable of the environment: the software gfx942 gets threads of its own, for stress; otherwise it is stepped.
+// A variable of the environment: whether the software gfx942 is stepped or has threads of its own. Under HIP 6.4 it has
+// threads unless the variable says otherwise: that runtime's heap breaks in some programs where each thread that yields
+// makes a step (docs/agent.md).
 constexpr const char* kMachine = "HGCHECK_MACHINE";
-constexpr const char* kThreads = "threads";
+constexpr std::string_view kStepped = "stepped", kThreads = "threads";
 
 // Steps the software gfx942, where the runtime runs on it.
 hip::sync::Atomic<int (*)()> step_of_machine{nullptr};
@@ -207,12 +209,12 @@ std::ptrdiff_t threads_of_this_process() {
 
 hip::Result<std::unique_ptr<LibraryPlatform>> opened(const std::string& library, Id devices,
                                                      const std::vector<std::string>& variables) {
-  if (const hip::Status set = set_variables(variables); !set) return set.error();
-  const char* machine = std::getenv(kMachine);
-  const bool threads = machine != nullptr && std::string_view(machine) == kThreads;
-  if (machine != nullptr && !threads)
-    return hip::Error{1, fmt::format("{}: '{}' is not '{}'", kMachine, machine, kThreads)};
-  hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library, devices, !threads);
+  if (const hip::Status status = set_variables(variables); !status) return status.error();
+  const char* set = std::getenv(kMachine);
+  const std::string_view machine = set != nullptr ? set : HIP_VERSION_MAJOR < 7 ? kThreads : kStepped;
+  if (machine != kStepped && machine != kThreads)
+    return hip::Error{1, fmt::format("{}: '{}' is neither '{}' nor '{}'", kMachine, machine, kStepped, kThreads)};
+  hip::Result<std::unique_ptr<LibraryPlatform>> platform = LibraryPlatform::open(library, devices, machine == kStepped);
   if (platform) step_of_machine.store(platform.value()->stepping());
   return platform;
 }
