@@ -441,5 +441,13 @@ TEST(StreamVariants, ACaptureInWhichMemoryIsUnmappedIsNotRecordedByHand) {
   EXPECT_FALSE(recorded_by_hand(program_of(mapped + "unmap r0 0\nendcapture s1 g0\n")));
 }
 
+TEST(StreamVariants, ACaptureInWhichMemoryIsFreedIsNotRecordedByHand) {
+  const std::string captured =
+      "malloc_async b1 64 s0\non s0 memset dst=b1+0 value=0 element=1 width=64\n"
+      "stream s1 nonblocking\ncapture s1 mode=relaxed\non s1 memset dst=b1+0 value=1 element=1 width=64\n";
+  EXPECT_TRUE(recorded_by_hand(program_of(captured + "endcapture s1 g0\nfree_async b1 s0\n")));
+  EXPECT_FALSE(recorded_by_hand(program_of(captured + "free_async b1 s0\nendcapture s1 g0\n")));
+}
+
 }  // namespace
 }  // namespace verify

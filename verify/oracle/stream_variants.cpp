@@ -169,8 +169,10 @@ std::optional<StreamVariant> recorded_by_hand(const Program& program) {
     if (!kept) return {};
     apply(state, step);
   }
-  if (!changed || !state.captures().empty()) return {};
-  return builder.take();
+  StreamVariant variant = builder.take();
+  // Nodes are added later than they were captured: memory that they name may be freed by then.
+  if (!changed || !state.captures().empty() || validate(variant.program)) return {};
+  return variant;
 }
 
 Observation in_terms_of(const Program& program, const StreamVariant& variant, const Observation& expected,

@@ -26,7 +26,8 @@ struct StreamVariant {
 
 // Replaces every capture by a graph to which its nodes are added where the capture ended. No value when the program
 // captures nothing, or where the result would differ: something is refused, a graph is launched into a capture (an
-// executable graph cannot be named as a child), a capture goes into a graph, or memory is unmapped during a capture.
+// executable graph cannot be named as a child), a capture goes into a graph, or memory that it uses is unmapped or
+// freed before it ends.
 [[nodiscard]] std::optional<StreamVariant> recorded_by_hand(const Program& program);
 
 // Returns a variant's observation in terms of the program it was made from. Steps that it lacks are as `expected`.
