@@ -128,12 +128,13 @@ class Buffer {
     const bool settable = exec_ != nullptr && usable_ && !other_commands_ && can_set(level_, plan.leaves());
     const hipError_t status = settable ? patch(plan.leaves(), did) : record_again(plan.leaves(), did);
     if (status != hipSuccess) return status;
-    return hip_.hipGraphLaunch(exec_, Decisions::stream(stream));
+    const hipError_t launched = hip_.hipGraphLaunch(exec_, Decisions::stream(stream));
+    if (launched == hipSuccess) launched_ = true;
+    return launched;
   }
   hipError_t destroy() {
-    const hipError_t first = shown::gone(hip_.hipGraphExecDestroy, exec_);
-    const hipError_t second = destroy(level_);
-    exec_ = nullptr;
+    const hipError_t first = replaced();
+    const hipError_t second = shown::gone(hip_.hipGraphExecDestroy, std::exchange(before_, nullptr));
     return first != hipSuccess ? first : second;
   }
 
@@ -157,12 +158,21 @@ class Buffer {
       const hipError_t destroyed = destroy(fresh);
       return destroyed == hipErrorUnknown ? destroyed : status;
     }
-    const hipError_t destroyed = Decisions::destroys_old_graphs() ? destroy() : hipSuccess;
+    const hipError_t destroyed = Decisions::destroys_old_graphs() ? replaced() : hipSuccess;
     exec_ = instantiated;
     level_ = std::move(fresh);
     usable_ = true;
     did.way = HGCOMMANDS_RECORDED;
     return destroyed;
+  }
+  // The graph is not launched any more.
+  hipError_t replaced() {
+    hipGraphExec_t gone = std::exchange(exec_, nullptr);
+    if (launched_ && Decisions::keeps_one_more()) std::swap(gone, before_);
+    launched_ = false;
+    const hipError_t first = shown::gone(hip_.hipGraphExecDestroy, gone);
+    const hipError_t second = destroy(level_);
+    return first != hipSuccess ? first : second;
   }
   hipError_t record(const std::vector<Leaf>& leaves, Level& level) {
     if (const hipError_t status = hip_.hipGraphCreate(&level.graph, 0); status != hipSuccess) return status;
@@ -255,8 +265,10 @@ class Buffer {
   std::vector<const hgcommands_command*> commands_;  // of the running step
   bool other_commands_ = false;
   hipGraphExec_t exec_ = nullptr;
-  Level level_;         // that `exec_` was instantiated from
-  bool usable_ = true;  // the nodes have the parameters that are kept of them
+  bool launched_ = false;            // `exec_` was
+  hipGraphExec_t before_ = nullptr;  // that `exec_` replaced, where one more is kept
+  Level level_;                      // that `exec_` was instantiated from
+  bool usable_ = true;               // the nodes have the parameters that are kept of them
 };
 
 }  // namespace reviewed

@@ -83,6 +83,10 @@ struct Mended {
   // ---- at the end
 
   static bool destroys_old_graphs() { return true; }
+  // Whether an executable graph that was launched and replaced is destroyed only when the next one is replaced. Release
+  // 7.2 ends a graph that is still running on the thread that handles signals, and a later launch can hang then
+  // (verify/findings/destroyed-exec-deadlock).
+  static bool keeps_one_more() { return true; }
   static hipStream_t stream(hipStream_t stream) { return stream; }
 };
 
