@@ -69,6 +69,26 @@ TEST_F(StepperTest, NothingRunsBeforeTheHostWaitsOrLooks) {
   EXPECT_EQ(*p, 7u);
 }
 
+// A subject asks for this count at each command, and the host must be able to run ahead of the machine.
+TEST_F(StepperTest, ACountThatTheMachineDoesNotChangeDoesNotRunIt) {
+  auto* p = allocate_zeros(1, PoolKind::kFine);
+  const Signal done;
+  launch(create_queue(), "store_value", {.completion = done.get()}, p, 7u);
+  EXPECT_EQ(hgagent_counters(HGAGENT_FAILED_CALLS), 0u);
+  EXPECT_EQ(*p, 0u);
+  ASSERT_TRUE(done.done());
+}
+
+TEST_F(StepperTest, AThreadThatYieldsStepsTheMachine) {
+  auto* p = allocate_zeros(1, PoolKind::kFine);
+  const Signal done;
+  EXPECT_EQ(hgagent_step(), 0) << "there is nothing to do";
+  launch(create_queue(), "store_value", {.completion = done.get()}, p, 7u);
+  while (hgagent_step() != 0) {}
+  EXPECT_EQ(*p, 7u);
+  ASSERT_TRUE(done.done());
+}
+
 TEST_F(StepperTest, ALoopThatLooksAtASignalEnds) {
   auto* p = allocate_zeros(1, PoolKind::kFine);
   const Signal done;

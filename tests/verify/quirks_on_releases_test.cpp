@@ -19,6 +19,8 @@
 namespace verify {
 namespace {
 
+const std::string kMachine = "HGCHECK_MACHINE=";
+
 class OnRelease : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(OnRelease, VariablesOfTheEnvironmentReachTheRuntime) {
@@ -30,6 +32,27 @@ TEST_P(OnRelease, VariablesOfTheEnvironmentReachTheRuntime) {
   };
   EXPECT_EQ(answer("HIP_VISIBLE_DEVICES=0"), "");
   EXPECT_NE(answer("HIP_VISIBLE_DEVICES=7"), "") << "no device is visible";
+  for (const char* machine : {"stepped", "threads"}) EXPECT_EQ(answer((kMachine + machine).c_str()), "") << machine;
+  EXPECT_NE(answer((kMachine + "steps").c_str()).find("'steps' is neither 'stepped' nor 'threads'"), std::string::npos);
+}
+
+// Where a graph is recorded again while it runs, 7.2 hangs if the old one is destroyed at once
+// (verify/findings/destroyed-exec-deadlock).
+TEST(MendedCommandsOnARelease, AGraphThatIsReplacedWhileItRunsDoesNotHang) {
+  const auto name = parse_subject("rocm-soft@7.2:lib=" EXAMPLES "/mended_commands.so");
+  ASSERT_TRUE(name.ok());
+  const auto subject = Subject::make(name.value(), {});
+  ASSERT_TRUE(subject.ok() && subject.value()->start());
+  ModelPlatform platform;
+  Executor baseline(platform, StrategyKind::kRebuild);
+  const Program program = parsed(
+      "hgcheck-program 1\nbuffer b0 256\nbuffer b2 64\nevent v0\nstream s1\ngraph g0\n"
+      "kernel g0.n0 count_only n=1 a=2 b=addr(b0+144) style=extra\nhost g0.n1 tag=88 after=n0\n"
+      "batch g0.n2 do=write64:b2+0:1,write32:b2+8:78 after=n0\nhost g0.n3 tag=22 form=generic after=n2\n"
+      "memcpy g0.n4 dst=b0+0 src=b2+0 bytes=38 kind=default after=n2\nhost g0.n5 tag=90 after=n2\n"
+      "instantiate e0 g0 form=params flags=auto_free\nlaunch e0 s0\nsync s1\nlaunch e0 s0\ndestroy v0\n");
+  const Judgement judgement = Judge(subject.value()->runner(), baseline).judge(program, {});
+  EXPECT_EQ(judgement.verdict, VerdictKind::kAgree) << described(judgement);
 }
 
 TEST_P(OnRelease, ProcessesAreForksAndWorkWithoutDirectDispatchToo) {
