@@ -183,7 +183,7 @@ int serve_all(Platform& platform, int requests) {
 
 // A variable of the environment: whether the software gfx942 is stepped or has threads of its own. Under HIP 6.4 it has
 // threads unless the variable says otherwise: that runtime's heap breaks in some programs where each thread that yields
-// makes a step (docs/agent.md).
+// makes a step (docs/findings.md, "Open").
 constexpr const char* kMachine = "HGCHECK_MACHINE";
 constexpr std::string_view kStepped = "stepped", kThreads = "threads";
 
